@@ -1,0 +1,62 @@
+# Every target sets up what it needs: `make demo` and `make test` work on a fresh machine with Python 3.11 and make.
+#
+# An activated virtual environment is used as it is; otherwise .venv is made. PYTHON names the interpreter to make it with.
+
+PYTHON ?= python3
+ifdef VIRTUAL_ENV
+VENV := $(VIRTUAL_ENV)
+else
+VENV := $(CURDIR)/.venv
+endif
+PY := $(VENV)/bin/python
+STAMP := $(VENV)/.perdure-installed
+
+# The code of this checkout wins, even when the environment was installed from another one.
+export PYTHONPATH := $(CURDIR)/lib
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+CODE := $(wildcard lib functions infra tests examples)
+WORKERS ?= 2
+PYTEST_ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help venv demo test lint format bench clean
+
+help: ## Show what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
+
+venv: $(STAMP) ## Install everything a developer needs, once
+
+$(PY):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "Perdure needs Python 3.11 or newer; name one with PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@echo "Making a virtual environment in $(VENV)"
+	@$(PYTHON) -m venv "$(VENV)"
+
+$(STAMP): pyproject.toml | $(PY)
+	@echo "Installing Perdure and its tools into $(VENV) (once; about a minute)"
+	@"$(PY)" -m pip install --quiet --editable '.[dev]'
+	@touch "$@"
+
+demo: venv ## Run an order workflow, kill the server in the middle, and watch the workflow finish
+	@"$(PY)" -m perdure demo
+
+test: lint ## Check and test everything that needs no Docker and no cloud account
+	"$(PY)" -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+
+lint: venv ## Run the linters and the type checker
+	"$(PY)" -m ruff check $(CODE)
+	"$(PY)" -m ruff format --check $(CODE)
+	"$(PY)" -m mypy
+	"$(VENV)/bin/lint-imports" --no-logo
+
+format: venv ## Format the code and mend what can be mended without thought
+	"$(PY)" -m ruff check --fix $(CODE)
+	"$(PY)" -m ruff format $(CODE)
+
+bench: venv ## Measure the embedded server beside the Temporal development server
+	@"$(PY)" -m tests.benchmarks
+
+clean: ## Remove what the tools left behind, and .venv
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
