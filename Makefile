@@ -19,6 +19,8 @@ CODE := $(wildcard lib functions infra tests examples)
 WORKERS ?= 2
 PYTEST_ARGS ?=
 
+# A half-made environment must not look like a made one the next time.
+.DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 .PHONY: help venv demo test lint format bench clean
 
