@@ -1,0 +1,1 @@
+"""The parity suite: one scenario, two servers, one history."""

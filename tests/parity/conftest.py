@@ -1,0 +1,30 @@
+"""The pair of servers that the parity suite compares.
+
+Here lives the session's fixture only. With PARITY_SELF=1 the reference server is compared with a second one of its own
+kind, which proves that the scenarios are deterministic. Newcomers forget that a session is one pytest-xdist worker: each has its
+own pair.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from .servers import Server, start_oracle, start_ours
+
+
+@pytest.fixture(scope="session")
+def servers() -> Iterator[tuple[Server, Server]]:
+    """The reference server, and the one that must equal it."""
+    compare_with_itself = os.environ.get("PARITY_SELF") == "1"
+    oracle = start_oracle()
+    try:
+        other = start_oracle("temporal-2") if compare_with_itself else start_ours()
+        try:
+            yield oracle, other
+        finally:
+            other.stop()
+    finally:
+        oracle.stop()

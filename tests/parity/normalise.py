@@ -1,0 +1,98 @@
+"""Take out of an observation what no two runs share, and nothing else.
+
+Each rule says why it exists. Everything that a rule does not name must be equal on both servers. Newcomers forget that a rule
+added for one scenario holds for all of them: rather write the scenario so that it needs none.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import re
+from datetime import datetime
+from typing import Any
+
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b[0-9a-f]{32}\b")
+_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+
+# Values that differ by nature, by field name.
+_OPAQUE = {
+    # Task IDs order events for replication; the reference server draws them from a shard's counter.
+    "taskId": "<task id>",
+    # Tokens are opaque to clients by contract.
+    "taskToken": "<token>",
+    "nextPageToken": "<token>",
+    # Bytes as the server happens to store them.
+    "historySizeBytes": "<bytes>",
+    # Counts the server's own commits.
+    "stateTransitionCount": "<count>",
+    # How long the run took, by the wall clock.
+    "executionDuration": "<duration>",
+    # What the server calls its own build.
+    "serverVersion": "<version>",
+}
+# Timestamps that are a promise about the future, and so must keep their distance from the run's start.
+_RELATIVE_TO_START = ("workflowExecutionExpirationTime",)
+
+
+class Normaliser:
+    """Rewrites one observation; the names it gives follow the order of first appearance in it."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+
+    def observation(self, notes: dict[str, Any], histories: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
+        """The observation as it is compared."""
+        relative = {label: [_relate(event, events) for event in events] for label, events in histories.items()}
+        return {"notes": self._walk("", notes), "histories": self._walk("", relative)}
+
+    def _walk(self, key: str, value: Any) -> Any:
+        if key in _OPAQUE:
+            return _OPAQUE[key]
+        if isinstance(value, dict):
+            if set(value) <= {"metadata", "data"} and "metadata" in value:
+                value = _readable_payload(value)
+            return {name: self._walk(name, item) for name, item in value.items()}
+        if isinstance(value, list):
+            return [self._walk(key, item) for item in value]
+        if isinstance(value, str):
+            return self._text(value)
+        return value
+
+    def _text(self, text: str) -> str:
+        """Times of the wall clock, and random IDs (run IDs, request IDs, sticky queues of SDK workers) by order."""
+        if _TIMESTAMP.fullmatch(text):
+            return "<time>"
+        return _UUID.sub(lambda match: self._name(match.group()), text)
+
+    def _name(self, uuid: str) -> str:
+        return self._names.setdefault(uuid, f"<uuid {len(self._names) + 1}>")
+
+
+def _relate(event: dict[str, Any], events: list[dict[str, Any]]) -> dict[str, Any]:
+    start = datetime.fromisoformat(events[0]["eventTime"])
+    related = {}
+    for name, item in event.items():
+        if isinstance(item, dict) and any(field in item for field in _RELATIVE_TO_START):
+            item = {**item}
+            for field in _RELATIVE_TO_START:
+                later = datetime.fromisoformat(item[field]) - start
+                item[field] = f"start + {math.floor(later.total_seconds() + 0.5)} s"
+        related[name] = item
+    return related
+
+
+def _readable_payload(value: dict[str, Any]) -> dict[str, Any]:
+    """Payload bytes as text, so that a difference can be read; no information is lost."""
+    readable = {**value, "metadata": {key: _decode(item) for key, item in value["metadata"].items()}}
+    if "data" in value:
+        readable["data"] = _decode(value["data"])
+    return readable
+
+
+def _decode(encoded: Any) -> Any:
+    try:
+        return base64.b64decode(encoded, validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError, TypeError):
+        return encoded
