@@ -1,0 +1,1 @@
+"""Names and numbers that adapters and infrastructure share: nothing here does anything."""
