@@ -47,6 +47,7 @@ _INSERT_BRANCH = "INSERT INTO run_branches VALUES (?, ?)"
 _INSERT_NODE = "INSERT INTO history_nodes VALUES (?, ?, ?, ?, ?)"
 _INSERT_TASK = "INSERT INTO tasks VALUES (?, ?, ?)"
 _DELETE_TASK = "DELETE FROM tasks WHERE run = ? AND task_id = ?"
+_SELECT_TASKS = "SELECT task_id FROM tasks WHERE run = ?"
 _ARM = "INSERT OR REPLACE INTO wake_ups VALUES (?, ?)"
 _DISARM = "DELETE FROM wake_ups WHERE run = ?"
 _SELECT_CURRENT = "SELECT run_id, open, state FROM current_runs WHERE workflow_id = ? AND namespace_id = ?"
@@ -117,11 +118,13 @@ class SqliteExecutions:
     def delete_run(self, key: RunKey, shard: int, range_id: int) -> None:
         """See the port. A branch of history belongs to the run that wrote to it and goes with that run."""
         row = self._rows.find(key)
+        tasks: list[tuple[int]] = []
         execute = self._cursor.execute
         execute("BEGIN IMMEDIATE")
         try:
             self._check_fence(shard, range_id)
             if row is not None:
+                tasks = execute(_SELECT_TASKS, (row.row,)).fetchall()
                 for statement in _DELETE_RUN:
                     execute(statement, (row.row,))
             execute(_DELETE_CURRENT, (key.workflow_id, key.namespace_id, key.run_id))
@@ -129,6 +132,7 @@ class SqliteExecutions:
         finally:
             self._roll_back_unless_ended()
         self._rows.forget(key)
+        self._queues.discard(key, (task_id for (task_id,) in tasks))
         self._wake_ups.changed(key, 0)
 
     def flush(self) -> None:

@@ -8,12 +8,12 @@ A newcomer's trap: a task ID is unique within a shard only, so tasks are told ap
 
 import sqlite3
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from durable_core.adapters.sqlite.run_rows import RunRows
-from durable_core.model.ids import QueueKey
+from durable_core.model.ids import QueueKey, RunKey
 from durable_core.model.tasks import QueryTask, Task
 from durable_core.ports.clock import Clock
 from durable_core.ports.task_queues import Received
@@ -40,7 +40,7 @@ class SqliteTaskQueues:
         self._rows = rows
         self._now = clock.now
         self._waiting: dict[QueueKey, deque[Task]] = {}
-        self._known: set[TaskName] = set()
+        self._known: dict[TaskName, Task] = {}
         # In the order of receipt, which is the order in which their visibility times end.
         self._in_flight: dict[TaskName, tuple[int, Task]] = {}
         self.deleted_rows: list[tuple[int, int]] = []
@@ -54,7 +54,7 @@ class SqliteTaskQueues:
         for task in tasks:
             name = _name(task)
             if name not in self._known:
-                self._known.add(name)
+                self._known[name] = task
                 self._append(task)
 
     def receive(self, queue: QueueKey) -> Received | None:
@@ -72,16 +72,15 @@ class SqliteTaskQueues:
 
     def delete(self, received: Received) -> None:
         task = received.task
-        name = _name(task)
-        if name not in self._known:
-            return
-        self._known.discard(name)
-        if self._in_flight.pop(name, None) is None:
-            self._drop_waiting(task)
-        if task.task_id:
+        if self._drop(_name(task)) and task.task_id:
             row = self._rows.find(task.run)
             if row is not None:
                 self.deleted_rows.append((row.row, task.task_id))
+
+    def discard(self, run: RunKey, task_ids: Iterable[int]) -> None:
+        """The run is deleted, and these tasks' rows with it."""
+        for task_id in task_ids:
+            self._drop((run.namespace_id, run.workflow_id, run.run_id, task_id))
 
     def backlog(self, queue: QueueKey) -> int:
         return len(self._waiting.get(queue, ()))
@@ -101,10 +100,14 @@ class SqliteTaskQueues:
             del self._in_flight[name]
             self._append(task)
 
-    def _drop_waiting(self, task: Task) -> None:
-        """It came back after its visibility time, and now the one who had it first is done with it after all."""
-        waiting = self._waiting.get(task.queue)
-        if waiting is not None and task in waiting:
+    def _drop(self, name: TaskName) -> bool:
+        task = self._known.pop(name, None)
+        if task is None:
+            return False
+        if self._in_flight.pop(name, None) is None:
+            # It waits: nobody took it, or it came back and the one who had it first is done with it after all.
+            waiting = self._waiting[task.queue]
             waiting.remove(task)
             if not waiting:
                 del self._waiting[task.queue]
+        return True
