@@ -1,0 +1,1 @@
+"""The programs: the command line, the embedded server, the demo."""

@@ -1,0 +1,81 @@
+"""The `perdure dev` process: settings, database, namespaces, signals, exit code.
+
+What does not live here: serving (`server`). What a person is told at start and at the end is here.
+A newcomer's trap: whoever starts us waits for the line that begins with `Ready`; it comes after everything answers.
+"""
+
+import asyncio
+import logging
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from google.protobuf.duration_pb2 import Duration
+from temporalio.api.workflowservice.v1 import RegisterNamespaceRequest
+
+from durable_core.adapters.sqlite import DatabaseInUse
+from durable_core.bootstrap import embedded
+from durable_core.config import Settings
+from durable_core.model.errors import NamespaceAlreadyExists
+from durable_core.services.frontend.register_namespace import register_namespace
+from durable_core.services.rpcs import OPERATOR_SERVICE, WORKFLOW_SERVICE
+from durable_core.wire.methods import OPERATOR_SERVICE_NAME, WORKFLOW_SERVICE_NAME, MethodTable
+from perdure.dev.notifications import InProcessNotifications
+from perdure.dev.server import Server, ServerOptions
+
+EXIT_REFUSED = 1
+# The retention that `temporal server start-dev` gives its namespaces.
+RETENTION_SECONDS = 24 * 3600
+
+
+def run(options: ServerOptions) -> int:
+    """Serve until SIGTERM or SIGINT; the exit code, which is 1 when the server could not start."""
+    logging.basicConfig(
+        level=options.log_level.upper(), stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s"
+    )
+    try:
+        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            runner.run(_serve(options))
+    except (DatabaseInUse, OSError) as refusal:
+        print(f"perdure: {refusal}", file=sys.stderr)
+        return EXIT_REFUSED
+    return 0
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
+    """uvloop where there is one: a call costs the event loop about a fifth less."""
+    if sys.platform == "win32":
+        return asyncio.new_event_loop
+    import uvloop
+
+    return uvloop.new_event_loop
+
+
+async def _serve(options: ServerOptions) -> None:
+    notifications = InProcessNotifications()
+    system = embedded(Settings(database=options.database), notifications)
+    _create_namespaces(system.context, options.namespaces)
+    table = MethodTable({WORKFLOW_SERVICE_NAME: WORKFLOW_SERVICE, OPERATOR_SERVICE_NAME: OPERATOR_SERVICE})
+    server = Server(options, system, table, notifications)
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    try:
+        await server.start()
+        print("\n".join(server.announcement()))
+        print("Ready", flush=True)
+        await stop.wait()
+        print("Draining", flush=True)
+    finally:
+        await server.drain()
+
+
+def _create_namespaces(context: Any, names: tuple[str, ...]) -> None:
+    for name in names:
+        retention = Duration(seconds=RETENTION_SECONDS)
+        request = RegisterNamespaceRequest(namespace=name, workflow_execution_retention_period=retention)
+        try:
+            register_namespace(context, request)
+        except NamespaceAlreadyExists:
+            continue
