@@ -1,0 +1,1 @@
+"""Perdure's engine as a library: pure decisions over event-sourced executions, ports, services and adapters."""

@@ -1,0 +1,144 @@
+"""One atomic change of one run: new events, new state, new tasks, or nothing.
+
+A decision gets a `Transition`, adds events and tasks to it, and either returns (then all of it is committed) or raises
+(then none of it ever was). It holds a fork of the state, so nothing outside sees half of it.
+
+A newcomer's trap: `add` may buffer. The event it returns then has no ID yet, and whoever needs one must not ask here.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from temporalio.api.common.v1 import Link
+from temporalio.api.enums.v1 import EventType
+from temporalio.api.history.v1 import HistoryEvent
+from temporalio.api.sdk.v1 import UserMetadata
+
+from durable_core.engine import buffering, replay
+from durable_core.model.ids import SERVICE_QUEUE, QueueKind
+from durable_core.model.state import BUFFERED_EVENT_ID, RunState
+from durable_core.model.tasks import TaskBody
+from durable_core.model.times import timestamp
+from durable_core.ports.clock import Ids
+
+
+
+class Transition:
+    """What a decision does to a run. `batches` are the new events as they will be stored, one node each.
+
+    `first_event` reads the run's WorkflowExecutionStarted, which only retry and cron look at again.
+    """
+
+    __slots__ = (
+        "batches",
+        "first_event",
+        "ids",
+        "is_dirty",
+        "now",
+        "state",
+        "successor",
+        "tasks",
+        "wants_workflow_task",
+    )
+
+    def __init__(
+        self, state: RunState, now: int, ids: Ids, first_event: Callable[[], HistoryEvent] | None = None
+    ) -> None:
+        self.state = state
+        self.now = now
+        self.ids = ids
+        self.first_event = first_event or self._own_first_event
+        self.batches: list[list[HistoryEvent]] = [[]]
+        self.tasks: list[tuple[str, QueueKind, TaskBody]] = []
+        self.successor: Transition | None = None
+        self.is_dirty = False
+        self.wants_workflow_task = False
+
+    def _own_first_event(self) -> HistoryEvent:
+        return self.batches[0][0]
+
+    def add(
+        self,
+        event_type: "EventType.ValueType",
+        *,
+        user_metadata: UserMetadata | None = None,
+        links: Sequence[Link] = (),
+        at: int | None = None,
+        may_buffer: bool = True,
+        **attributes: Any,
+    ) -> HistoryEvent:
+        """Add an event; its attributes are given by the name of their field. `at` (ns) is now unless given."""
+        core = self.state.core
+        task = core.workflow_task
+        waits = may_buffer and task is not None and task.started_event_id != 0
+        buffered = waits and event_type not in buffering.NEVER_BUFFERED
+        event = HistoryEvent(
+            event_id=BUFFERED_EVENT_ID if buffered else core.next_event_id,
+            event_time=timestamp(self.now if at is None else at),
+            event_type=event_type,
+            user_metadata=user_metadata,
+            links=links,
+            **attributes,
+        )
+        replay.apply(self.state, event)
+        self.is_dirty = True
+        if buffered:
+            self._buffer(event)
+        else:
+            self.batches[-1].append(event)
+        return event
+
+    def _buffer(self, event: HistoryEvent) -> None:
+        core = self.state.core
+        core.buffer_sequence += 1
+        self.state.buffered.put(core.buffer_sequence, event.SerializeToString())
+
+    @property
+    def has_buffered(self) -> bool:
+        return len(self.state.buffered) > 0
+
+    def buffered_events(self) -> list[tuple[int, HistoryEvent]]:
+        """What waits, as (place in the buffer, event), oldest first."""
+        return [(place, HistoryEvent.FromString(blob)) for place, blob in self.state.buffered.items()]
+
+    def drop_buffered(self, place: int) -> None:
+        self.state.buffered.remove(place)
+        self.is_dirty = True
+
+    def flush(self) -> None:
+        """Let the buffered events into the history. On a closed run they are dropped: nothing follows its end."""
+        if not self.has_buffered:
+            return
+        state, core = self.state, self.state.core
+        waiting = self.buffered_events()
+        for place, _ in waiting:
+            state.buffered.remove(place)
+        self.is_dirty = True
+        if core.closed_at:
+            return
+        events = buffering.ordered([event for _, event in waiting])
+        for offset, event in enumerate(events):
+            event.event_id = core.next_event_id + offset
+        started = buffering.wire(events)
+        for event in events:
+            replay.count(core, event)
+            replay.settle(state, event, started)
+        self.batches[-1].extend(events)
+
+    def new_batch(self) -> None:
+        """Begin a history node of its own for what follows."""
+        if self.batches[-1]:
+            self.batches.append([])
+
+    def task(self, queue: str, kind: QueueKind, body: TaskBody) -> None:
+        """Leave a task for a worker's queue."""
+        self.tasks.append((queue, kind, body))
+        self.is_dirty = True
+
+    def service_task(self, body: TaskBody) -> None:
+        """Leave a task for the history service."""
+        self.task(SERVICE_QUEUE.name, QueueKind.SERVICE, body)
+
+    @property
+    def event_count(self) -> int:
+        return sum(len(batch) for batch in self.batches)

@@ -1,0 +1,71 @@
+"""Every bound that users meet, named once, with its unit. Values are the Temporal server's defaults.
+
+Source of each: the dynamic configuration of the Temporal server 1.32 and its behaviour under `temporal server start-dev`.
+"""
+
+from durable_core.model.times import DAY, HOUR, MINUTE, SECOND
+
+id_length_max = 1000  # bytes: workflow, activity, timer, signal, request IDs, type and task queue names
+run_id_length = 36  # characters
+
+blob_bytes_max = 2 * 1024 * 1024  # bytes: one payload field of a request or a command
+memo_bytes_max = 2 * 1024 * 1024  # bytes
+search_attribute_value_bytes_max = 2 * 1024  # bytes: one search attribute
+search_attributes_bytes_max = 40 * 1024  # bytes: all search attributes of a run
+search_attributes_count_max = 100
+workflow_task_completion_bytes_max = 40 * 1024 * 1024  # bytes
+user_metadata_summary_bytes_max = 400  # bytes
+user_metadata_details_bytes_max = 20_000  # bytes
+links_count_max = 10
+link_bytes_max = 4_000  # bytes
+callbacks_count_max = 32
+
+history_events_suggest_continue_as_new = 4 * 1024  # events
+history_bytes_suggest_continue_as_new = 4 * 1024 * 1024  # bytes
+history_events_max = 50 * 1024  # events
+history_bytes_max = 50 * 1024 * 1024  # bytes
+history_page_nodes_max = 1000  # nodes a page of GetWorkflowExecutionHistory
+history_page_nodes_default = 1000  # nodes
+workflow_task_history_nodes = 256  # nodes in a polled workflow task; the rest is fetched by its page token
+
+pending_activities_max = 2000
+pending_children_max = 2000
+pending_signals_max = 2000  # signals to external executions
+pending_cancel_requests_max = 2000
+signals_per_run_max = 10_000
+buffered_events_max = 100
+buffered_bytes_max = 2 * 1024 * 1024  # bytes
+reset_points_max = 20
+
+workflow_task_timeout_default = 10 * SECOND
+workflow_task_timeout_max = 120 * SECOND
+workflow_task_retry_backoff_attempts = 3  # attempts without added back-off
+workflow_task_retry_interval = 5 * SECOND
+workflow_task_retry_interval_max = 10 * MINUTE
+workflow_task_heartbeat_timeout = 30 * MINUTE
+sticky_poller_silence_max = 10 * SECOND  # a sticky queue not polled for longer gets no tasks
+sticky_schedule_to_start_default = 5 * SECOND
+
+activity_retry_initial_interval = 1 * SECOND
+activity_retry_coefficient = 2.0
+activity_retry_interval_factor = 100  # maximum interval = initial interval times this
+workflow_retry_initial_interval = 1 * SECOND
+workflow_retry_coefficient = 2.0
+workflow_retry_interval_factor = 100
+
+long_poll_tasks = 60 * SECOND  # an empty poll for tasks is answered after this
+long_poll_history = 20 * SECOND  # an empty wait for new events is answered after this
+long_poll_margin = 1 * SECOND  # how long before the caller's own deadline we answer
+query_timeout = 10 * SECOND
+queries_buffered_max = 1000  # a run
+
+retention_default = 1 * DAY
+retention_min = 1 * HOUR
+duration_max = 100 * 365 * DAY  # longer durations are capped to this
+workflow_id_reuse_minimal_interval = 0  # a start that terminates the open run too soon after its start is refused
+
+commit_attempts_max = 8  # load-decide-commit rounds before a conflict is reported
+
+bad_binaries_max = 10  # a namespace
+namespaces_page_default = 100  # namespaces a page of ListNamespaces when the caller names no size
+namespaces_page_max = 1000

@@ -1,0 +1,104 @@
+"""Where shards, runs, pointers, histories and tasks are written: one atomic transaction per transition.
+
+What an adapter must hold (the conformance suite checks each):
+- a transaction is visible whole or not at all, and only if the shard's range ID is still the writer's;
+- what a reader gets is a value of its own: changing it changes nothing stored;
+- tasks and wake-ups are durable with the transaction that emits them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from durable_core.model.ids import RunKey, WorkflowKey
+from durable_core.model.tasks import Task
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run as it is stored: `core` and the entries of its sections, encoded by the engine."""
+
+    version: int
+    core: bytes
+    sections: Mapping[str, Mapping[str, bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentRun:
+    """The current-run pointer of a workflow ID: what a start needs to know without loading the run.
+
+    `state` is the engine's encoding of the facts that ID policies ask for (status, request IDs, start time).
+    """
+
+    run_id: str
+    open: bool
+    state: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryNode:
+    """A batch of events, `first_event_id` ..., as a serialized `temporal.api.history.v1.History`."""
+
+    branch_id: str
+    first_event_id: int
+    transaction_id: int
+    events: bytes
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunWrite:
+    """What a transition changes in one run.
+
+    `expected_version` 0 means that the run must not exist. `sections` maps a section to its changed entries; None
+    removes an entry. `wake_up_at` is a new armed wake-up in ns since the epoch; None leaves the armed one; 0 disarms.
+    """
+
+    key: RunKey
+    expected_version: int
+    core: bytes
+    sections: Mapping[str, Mapping[str, bytes | None]] = field(default_factory=dict)
+    nodes: Sequence[HistoryNode] = ()
+    tasks: Sequence[Task] = ()
+    wake_up_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentRunWrite:
+    """Moves the current-run pointer. `expected_run_id` None means that there must be none yet."""
+
+    key: WorkflowKey
+    expected_run_id: str | None
+    current: CurrentRun
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """One transition: one shard, one or two runs, at most one pointer. `token` makes a repeated commit idempotent."""
+
+    shard: int
+    range_id: int
+    token: str
+    runs: Sequence[RunWrite]
+    current: CurrentRunWrite | None = None
+
+
+class Executions(Protocol):
+    def acquire_shard(self, shard: int, owner: str) -> int:
+        """Take the shard: its range ID rises by at least one and is returned. The former owner is fenced off."""
+
+    def load(self, key: RunKey) -> StoredRun | None:
+        """The run, read consistently, or None."""
+
+    def current(self, key: WorkflowKey) -> CurrentRun | None:
+        """The current-run pointer, read consistently, or None."""
+
+    def commit(self, transaction: Transaction) -> None:
+        """Write all of it or nothing.
+
+        Raises `ShardOwnershipLost` when the range ID is stale and `Conflict` when a version or the pointer is not the
+        expected one. A transaction whose token was committed before is a success without effect.
+        """
+
+    def delete_run(self, key: RunKey, shard: int, range_id: int) -> None:
+        """Remove a closed run with its history, tasks and wake-up, and its pointer if it is the current one."""

@@ -1,0 +1,25 @@
+"""DeprecateNamespace: mark a namespace as deprecated.
+
+A newcomer's trap: it is a mark and no more. Workflows in it start and run on, as they do on the Temporal server.
+"""
+
+from temporalio.api.enums.v1 import NamespaceState
+from temporalio.api.workflowservice.v1 import (
+    DeprecateNamespaceRequest,
+    DeprecateNamespaceResponse,
+    DescribeNamespaceResponse,
+)
+
+from durable_core.services.namespace_facts import HasCatalog, change
+
+
+def deprecate_namespace(
+    context: HasCatalog, request: DeprecateNamespaceRequest
+) -> DeprecateNamespaceResponse:
+    """Raises `InvalidArgument` and `NamespaceNotFound`."""
+    change(context.catalog, request.namespace, _deprecate)
+    return DeprecateNamespaceResponse()
+
+
+def _deprecate(said: DescribeNamespaceResponse) -> None:
+    said.namespace_info.state = NamespaceState.NAMESPACE_STATE_DEPRECATED
