@@ -8,7 +8,7 @@ note what a user can see and rely on, and nothing that two runs on the same serv
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import grpc
@@ -191,7 +191,7 @@ def as_plain(value: Any) -> Any:
         return MessageToDict(value)
     if isinstance(value, dict):
         return {key: as_plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
         return [as_plain(item) for item in value]
     return value
 

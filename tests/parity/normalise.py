@@ -10,7 +10,7 @@ import base64
 import binascii
 import math
 import re
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b[0-9a-f]{32}\b")
@@ -32,6 +32,8 @@ _OPAQUE = {
     # What the server calls its own build.
     "serverVersion": "<version>",
 }
+# Durations that the server computes from two readings of its clock: rounded to a hundredth of a second.
+_CLOCK_DIFFERENCES = ("currentRetryInterval",)
 # Timestamps that are a promise about the future, and so must keep their distance from the run's start.
 _RELATIVE_TO_START = ("workflowExecutionExpirationTime",)
 
@@ -45,15 +47,19 @@ class Normaliser:
     def observation(self, notes: dict[str, Any], histories: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
         """The observation as it is compared."""
         relative = {label: [_relate(event, events) for event in events] for label, events in histories.items()}
-        return {"notes": self._walk("", notes), "histories": self._walk("", relative)}
+        # Notes are walked by label, for scenarios that wait for two things at once take them in any order.
+        ordered = {label: notes[label] for label in sorted(notes)}
+        return {"histories": self._walk("", relative), "notes": self._walk("", ordered)}
 
     def _walk(self, key: str, value: Any) -> Any:
         if key in _OPAQUE:
             return _OPAQUE[key]
+        if key in _CLOCK_DIFFERENCES and isinstance(value, str):
+            return f"{float(value.removesuffix('s')):.2f}s"
         if isinstance(value, dict):
             if set(value) <= {"metadata", "data"} and "metadata" in value:
                 value = _readable_payload(value)
-            return {name: self._walk(name, item) for name, item in value.items()}
+            return {self._text(name): self._walk(name, item) for name, item in value.items()}
         if isinstance(value, list):
             return [self._walk(key, item) for item in value]
         if isinstance(value, str):
@@ -79,8 +85,21 @@ def _relate(event: dict[str, Any], events: list[dict[str, Any]]) -> dict[str, An
             for field in _RELATIVE_TO_START:
                 later = datetime.fromisoformat(item[field]) - start
                 item[field] = f"start + {math.floor(later.total_seconds() + 0.5)} s"
+        if isinstance(item, dict) and "firstWorkflowTaskBackoff" in item:
+            item = {**item, "firstWorkflowTaskBackoff": _backoff(item["firstWorkflowTaskBackoff"], start)}
         related[name] = item
     return related
+
+
+def _backoff(backoff: str, start: datetime) -> str:
+    """A new run within a second of the old one's start waits for the rest of that second: whole seconds are compared.
+
+    A long one waits for a time of the calendar: that time is compared.
+    """
+    wait = math.ceil(float(backoff.removesuffix("s")))
+    if wait < 60:
+        return f"{wait}s"
+    return f"until {(start + timedelta(seconds=wait)).replace(microsecond=0).isoformat()}"
 
 
 def _readable_payload(value: dict[str, Any]) -> dict[str, Any]:

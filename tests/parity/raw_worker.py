@@ -105,6 +105,11 @@ def seen(task: Any) -> dict[str, Any]:
     return shown
 
 
+def pending(description: Any) -> list[dict[str, Any]]:
+    """The pending activities of a description by ID; the reference server gives them in random order."""
+    return sorted((as_plain(one) for one in description.pending_activities), key=lambda one: str(one["activityId"]))
+
+
 def event_names(task: Any) -> list[str]:
     """The names of the events that a workflow task brings."""
     return [f"{event.event_id} {type_name(event)}" for event in task.history.events]
