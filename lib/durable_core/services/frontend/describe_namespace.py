@@ -1,6 +1,7 @@
 """DescribeNamespace: a namespace by its name or its ID.
 
-A newcomer's trap: workers ask this at start and switch features on by the capabilities in the answer (`namespace_facts`).
+A newcomer's trap: workers ask this at start and switch features on by the capabilities in the answer
+(`namespace_facts`).
 """
 
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, DescribeNamespaceResponse

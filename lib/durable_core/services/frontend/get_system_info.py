@@ -1,7 +1,7 @@
 """GetSystemInfo: what every client asks first.
 
-The version is that of the Temporal server whose behaviour we follow. Clients and the web interface compare it to decide what
-they may ask for, so a number of our own would be misread; the capabilities say what is really there.
+The version is that of the Temporal server whose behaviour we follow. Clients and the web interface compare it to decide
+what they may ask for, so a number of our own would be misread; the capabilities say what is really there.
 A newcomer's trap: SDKs change what they send by these capabilities. One that is announced must work as a whole.
 """
 

@@ -1,8 +1,9 @@
 """RegisterNamespace: create a namespace.
 
-Archival and further clusters are not offered: an archival state asked for stays disabled, as it does on a Temporal server
-without archival, and a global namespace is refused. A newcomer's trap: the namespace's ID, not its name, is in every key,
-so a name that is free again after a deletion is another namespace.
+Archival and further clusters are not offered: an archival state asked for stays disabled, as it does on a Temporal
+server without archival, and a global namespace is refused.
+A newcomer's trap: the namespace's ID, not its name, is in every key, so a name that is free again after a deletion is
+another namespace.
 """
 
 from typing import Protocol

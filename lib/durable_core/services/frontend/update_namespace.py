@@ -1,8 +1,9 @@
 """UpdateNamespace: change what a namespace says of itself, its retention, its state, its bad binaries.
 
-Archival, further clusters and aliases of search attributes are not offered, and what a request says of them is ignored or
-refused as a Temporal server without them does. A newcomer's trap: an empty text means "leave it as it is",
-while the bad binaries are replaced as a whole whenever the request has a configuration.
+Archival, further clusters and aliases of search attributes are not offered, and what a request says of them is ignored
+or refused as a Temporal server without them does.
+A newcomer's trap: an empty text means "leave it as it is", while the bad binaries are replaced as a whole whenever the
+request has a configuration.
 """
 
 from typing import Protocol
