@@ -5,6 +5,7 @@ A newcomer's trap: names come as in the proto file and in camel case alike, and 
 the Temporal server does; a value that does not fit its field is an error.
 """
 
+import base64
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ _INTEGERS = {
     FieldDescriptor.CPPTYPE_UINT64,
 }
 _FLOATS = {FieldDescriptor.CPPTYPE_FLOAT, FieldDescriptor.CPPTYPE_DOUBLE}
+_URL_SAFE = str.maketrans("-_", "+/")
 # The words that Go's strconv.ParseBool takes.
 _TRUE = ("1", "t", "T", "TRUE", "true", "True")
 _FALSE = ("0", "f", "F", "FALSE", "false", "False")
@@ -76,6 +78,10 @@ def _tree(field: FieldDescriptor, word: str) -> Any:
         if word not in (*_TRUE, *_FALSE):
             raise ValueError(f'"{word}" is neither true nor false')
         return word in _TRUE
+    if field.type == FieldDescriptor.TYPE_BYTES:
+        # Protobuf's reader skips what is not base64; a damaged page token is to be refused instead.
+        base64.b64decode(word.translate(_URL_SAFE) + "=" * (-len(word) % 4), validate=True)
+        return word
     if field.cpp_type == FieldDescriptor.CPPTYPE_ENUM:
         return int(word) if word.lstrip("-").isdecimal() else word
     return word
