@@ -1,6 +1,7 @@
 """The SQLite backend against the contracts: in a file, and in memory but for what outlives the process."""
 
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from durable_core.adapters.decorators import ManualClock
 from durable_core.adapters.sqlite import Store, open_store
 
 from .backend import Factory, closing
+from .contracts.against_a_model import run_against_a_model
 from .contracts.catalog import CatalogContract
 from .contracts.deleting import DeletingContract
 from .contracts.durability import DurabilityContract
@@ -117,3 +119,8 @@ class TestTaskQueuesInMemory(InMemory, TaskQueuesContract): ...
 
 
 class TestDeletingInMemory(InMemory, DeletingContract): ...
+
+
+def test_random_transactions_do_what_a_dictionary_does(tmp_path: Path) -> None:
+    numbers = count()
+    run_against_a_model(lambda: SqliteFactory(tmp_path / f"{next(numbers)}.db"))
