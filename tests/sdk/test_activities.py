@@ -14,23 +14,29 @@ from temporalio.exceptions import (
     TimeoutError,
     TimeoutType,
 )
+from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Worker
 
 from tests.sdk.samples.greetings import (
+    TASK_TOKENS,
     Call,
     CallWorkflow,
     CancellingWorkflow,
     GreetingWorkflow,
+    LingeringLocalWorkflow,
     LocalWorkflow,
     WideWorkflow,
     always_fail,
     complete_elsewhere,
     die_with_heartbeats,
+    double,
     fail_until_told_delay,
     greet,
     greet_on_third_attempt,
+    hand_out_token,
     heartbeat_until_cancelled,
     heartbeat_until_cancelled_and_rethrow,
+    linger,
     sleep_forever,
 )
 from tests.sdk.waiting import event_names, events, eventually, only
@@ -41,14 +47,24 @@ ACTIVITIES = [
     always_fail,
     complete_elsewhere,
     die_with_heartbeats,
+    double,
     fail_until_told_delay,
     greet,
     greet_on_third_attempt,
+    hand_out_token,
     heartbeat_until_cancelled,
     heartbeat_until_cancelled_and_rethrow,
+    linger,
     sleep_forever,
 ]
-WORKFLOWS = [CallWorkflow, CancellingWorkflow, GreetingWorkflow, LocalWorkflow, WideWorkflow]
+WORKFLOWS = [
+    CallWorkflow,
+    CancellingWorkflow,
+    GreetingWorkflow,
+    LingeringLocalWorkflow,
+    LocalWorkflow,
+    WideWorkflow,
+]
 
 
 def worker(client: Client, task_queue: str) -> Worker:
@@ -234,6 +250,34 @@ async def test_an_activity_is_failed_by_its_id_from_elsewhere(client, unique):
         error = await failure_of(handle)
     assert isinstance(error.cause, ApplicationError)
     assert error.cause.message == "lost elsewhere"
+
+
+async def test_an_activity_is_completed_by_its_task_token(client, unique):
+    async with worker(client, unique):
+        handle = await call(client, unique, Call("hand_out_token", unique, start_to_close_ms=30_000))
+        await eventually(lambda: has_started(handle))
+        elsewhere = client.get_async_activity_handle(task_token=TASK_TOKENS.pop(unique))
+        await elsewhere.complete("done by token")
+        assert await handle.result() == "done by token"
+        with pytest.raises(RPCError) as caught:
+            await elsewhere.complete("again")
+    assert caught.value.status == RPCStatusCode.NOT_FOUND
+
+
+async def test_a_local_activity_may_outlast_the_workflow_task(client, unique):
+    async with worker(client, unique):
+        handle = await client.start_workflow(
+            LingeringLocalWorkflow.run, 2500, id=unique, task_queue=unique, task_timeout=timedelta(seconds=1)
+        )
+        assert await handle.result() == "lingered"
+    assert "WorkflowTaskTimedOut" not in await event_names(handle)
+
+
+async def test_large_arguments_and_results_go_through(client, unique):
+    text = "x" * 700_000
+    async with worker(client, unique):
+        handle = await call(client, unique, Call("double", text))
+        assert await handle.result() == text + text
 
 
 async def test_local_activities_leave_markers_and_no_tasks(client, unique):

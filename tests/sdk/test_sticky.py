@@ -16,13 +16,14 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from temporalio import workflow
 from temporalio.api.enums.v1 import EventType, TaskQueueKind
 from temporalio.client import Client, WorkflowHandle
 from temporalio.worker import Replayer, Worker
 
 from tests.sdk.samples.conversations import ConversationWorkflow
 from tests.sdk.samples.greetings import GreetingWorkflow, greet
-from tests.sdk.waiting import event_names, events, eventually
+from tests.sdk.waiting import event_names, events, eventually, only
 
 pytestmark = pytest.mark.asyncio
 
@@ -104,6 +105,57 @@ async def test_a_finished_history_replays(client, unique):
         handle = await client.start_workflow(GreetingWorkflow.run, "Ada", id=unique, task_queue=unique)
         await handle.result()
     await Replayer(workflows=[GreetingWorkflow]).replay_workflow(await handle.fetch_history())
+
+
+async def test_a_long_history_reaches_a_new_worker_whole(client, unique):
+    """More events than one page of history holds."""
+    said = [f"word {number}" for number in range(600)]
+    handle = await converse(client, unique)
+    for start in range(0, len(said), 50):
+        await asyncio.gather(
+            *(handle.signal(ConversationWorkflow.say, text) for text in said[start : start + 50])
+        )
+    async with worker(client, unique):
+        assert sorted(await handle.query(ConversationWorkflow.heard)) == sorted(said)
+    async with worker(client, unique):
+        assert sorted(await handle.query(ConversationWorkflow.heard)) == sorted(said)
+        await handle.signal(ConversationWorkflow.finish)
+        assert sorted(await handle.result()) == sorted(said)
+    paged = [event async for event in handle.fetch_history_events(page_size=7)]
+    assert [event.event_id for event in paged] == list(range(1, len(paged) + 1))
+    assert paged == await events(handle)
+
+
+@workflow.defn(name="ConversationWorkflow", sandboxed=False)
+class BrokenWorkflow:
+    """What `ConversationWorkflow` looked like before its bug was found."""
+
+    @workflow.run
+    async def run(self, *_: str) -> list[str]:
+        raise RuntimeError("there is a bug here")
+
+    @workflow.signal
+    def finish(self) -> None:
+        pass
+
+
+async def test_a_broken_workflow_waits_for_its_code_to_be_mended(client, unique):
+    async def has_failed_twice() -> bool:
+        pending = (await handle.describe()).raw_description.pending_workflow_task
+        return pending.attempt >= 2
+
+    handle = await client.start_workflow(
+        ConversationWorkflow.run, id=unique, task_queue=unique, task_timeout=timedelta(seconds=2)
+    )
+    async with Worker(client, task_queue=unique, workflows=[BrokenWorkflow]):
+        await eventually(has_failed_twice)
+        await handle.signal(ConversationWorkflow.finish)
+    async with worker(client, unique):
+        assert await handle.result() == []
+    names = await event_names(handle)
+    assert names.count("WorkflowTaskFailed") == 1
+    failed = await only(handle, EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED)
+    assert "there is a bug here" in failed.workflow_task_failed_event_attributes.failure.message
 
 
 @contextmanager

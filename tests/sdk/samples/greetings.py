@@ -78,6 +78,27 @@ async def complete_elsewhere(_: str) -> str:
     activity.raise_complete_async()
 
 
+TASK_TOKENS: dict[str, bytes] = {}
+
+
+@activity.defn
+async def hand_out_token(name: str) -> str:
+    """Leaves its task token where whoever completes it finds it."""
+    TASK_TOKENS[name] = activity.info().task_token
+    activity.raise_complete_async()
+
+
+@activity.defn
+async def double(text: str) -> str:
+    return text + text
+
+
+@activity.defn
+async def linger(milliseconds: int) -> str:
+    await asyncio.sleep(milliseconds / 1000)
+    return "lingered"
+
+
 @workflow.defn
 class GreetingWorkflow:
     @workflow.run
@@ -167,6 +188,15 @@ class LocalWorkflow:
             greet_on_third_attempt, name, start_to_close_timeout=SHORT, retry_policy=QUICK_RETRIES
         )
         return [first, second]
+
+
+@workflow.defn
+class LingeringLocalWorkflow:
+    """Its local activity takes longer than a workflow task may."""
+
+    @workflow.run
+    async def run(self, milliseconds: int) -> str:
+        return await workflow.execute_local_activity(linger, milliseconds, start_to_close_timeout=SHORT)
 
 
 @workflow.defn
