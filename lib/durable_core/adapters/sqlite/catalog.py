@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Sequence
 
+from durable_core.adapters.sqlite.errors import translated
 from durable_core.model.errors import Conflict
 from durable_core.ports.catalog import Deployment, NamespaceRecord
 
@@ -16,6 +17,7 @@ class SqliteCatalog:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
+    @translated
     def deployment(self, wanted: Deployment) -> Deployment:
         self._connection.execute(
             "INSERT OR IGNORE INTO deployment VALUES (1, ?, ?, ?)",
@@ -30,10 +32,12 @@ class SqliteCatalog:
     def namespace_by_id(self, namespace_id: str) -> NamespaceRecord | None:
         return self._one(_BY_ID, namespace_id)
 
+    @translated
     def namespaces(self, after_name: str, limit: int) -> Sequence[NamespaceRecord]:
         found = self._connection.execute(_AFTER, (after_name, limit))
         return [NamespaceRecord(*columns) for columns in found]
 
+    @translated
     def create_namespace(self, record: NamespaceRecord) -> None:
         try:
             self._connection.execute(
@@ -43,6 +47,7 @@ class SqliteCatalog:
         except sqlite3.IntegrityError as error:
             raise Conflict(f"namespace {record.name} ({record.namespace_id}) exists") from error
 
+    @translated
     def update_namespace(self, record: NamespaceRecord) -> None:
         try:
             updated = self._connection.execute(
@@ -54,6 +59,7 @@ class SqliteCatalog:
         if updated.rowcount != 1:
             raise Conflict(f"namespace {record.name} is not at version {record.version - 1}")
 
+    @translated
     def _one(self, statement: str, value: str) -> NamespaceRecord | None:
         found = self._connection.execute(statement, (value,)).fetchone()
         return None if found is None else NamespaceRecord(*found)

@@ -1,6 +1,17 @@
-"""Why a database cannot be opened. Each message names the file and says what the user can do."""
+"""Why a database cannot be opened, and what its failures are called outside.
+
+Each message of the former names the file and says what the user can do.
+"""
+
+import sqlite3
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
 from durable_core.model.errors import StorageError
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class DatabaseInUse(StorageError):
@@ -36,3 +47,16 @@ class CannotOpen(StorageError):
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"The database {path} cannot be opened: {reason}.")
+
+
+def translated(method: Callable[P, R]) -> Callable[P, R]:
+    """Let a failing disk or file be a `StorageError`. What the rules forbid is told apart where the rule is known."""
+
+    @wraps(method)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return method(*args, **kwargs)
+        except sqlite3.OperationalError as error:
+            raise StorageError(f"the database failed: {error}") from error
+
+    return call

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from durable_core.adapters.sqlite.errors import translated
 from durable_core.adapters.sqlite.run_rows import RunRow, RunRows
 from durable_core.adapters.sqlite.task_queues import SqliteTaskQueues
 from durable_core.adapters.sqlite.wake_ups import SqliteWakeUps
@@ -84,10 +85,12 @@ class SqliteExecutions:
         self._queues = queues
         self._wake_ups = wake_ups
 
+    @translated
     def acquire_shard(self, shard: int, owner: str) -> int:
         range_id: int = self._connection.execute(_CLAIM, (shard, owner)).fetchall()[0][0]
         return range_id
 
+    @translated
     def load(self, key: RunKey) -> StoredRun | None:
         found = self._connection.execute(_SELECT_RUN, _columns(key)).fetchone()
         if found is None:
@@ -98,23 +101,26 @@ class SqliteExecutions:
             sections.setdefault(section, {})[entry] = value
         return StoredRun(version, core, sections)
 
+    @translated
     def current(self, key: WorkflowKey) -> CurrentRun | None:
         found = self._connection.execute(_SELECT_CURRENT, (key.workflow_id, key.namespace_id)).fetchone()
         return None if found is None else CurrentRun(found[0], bool(found[1]), found[2])
 
+    @translated
     def commit(self, transaction: Transaction) -> None:
         try:
             self._write(transaction)
         except (Conflict, ShardOwnershipLost):
             if not self._committed_before(transaction):
                 raise
-            return
+        # A repeat hands over as well: the first attempt may have failed between the disk and here.
         for write in transaction.runs:
             if write.tasks:
                 self._queues.send(write.tasks)
             if write.wake_up_at is not None:
                 self._wake_ups.changed(write.key, write.wake_up_at)
 
+    @translated
     def delete_run(self, key: RunKey, shard: int, range_id: int) -> None:
         """See the port. A branch of history belongs to the run that wrote to it and goes with that run."""
         row = self._rows.find(key)
@@ -135,6 +141,7 @@ class SqliteExecutions:
         self._queues.discard(key, (task_id for (task_id,) in tasks))
         self._wake_ups.changed(key, 0)
 
+    @translated
     def flush(self) -> None:
         """Remove the tasks that are done with, if no commit came by to do it."""
         if not self._queues.deleted_rows:
@@ -163,8 +170,6 @@ class SqliteExecutions:
             ended = True
         except sqlite3.IntegrityError as error:
             raise Conflict(f"stored already: {error}") from error
-        except sqlite3.OperationalError as error:
-            raise StorageError(f"the database refuses the transaction: {error}") from error
         finally:
             if not ended:
                 self._roll_back_unless_ended()
@@ -175,7 +180,7 @@ class SqliteExecutions:
     def _end(self) -> None:
         try:
             self._cursor.execute("COMMIT")
-        except sqlite3.OperationalError as error:
+        except sqlite3.Error as error:
             # The log may hold the transaction or not, depending on what the disk did before it failed.
             raise AmbiguousCommit(f"the commit failed on its way to the disk: {error}") from error
 

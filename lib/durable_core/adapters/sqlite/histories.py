@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Sequence
 
+from durable_core.adapters.sqlite.errors import translated
 from durable_core.ports.histories import BranchRange
 
 # The node that holds the range's first event begins at it or is the last one before it.
@@ -24,6 +25,7 @@ class SqliteHistories:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
+    @translated
     def read(
         self, span: BranchRange, *, nodes_max: int, reverse: bool = False
     ) -> Sequence[tuple[int, bytes]]:

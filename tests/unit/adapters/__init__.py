@@ -1,0 +1,1 @@
+"""What each adapter does beyond its port's contract."""
