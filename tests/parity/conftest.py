@@ -1,8 +1,8 @@
 """The pair of servers that the parity suite compares.
 
-Here lives the session's fixture only. With PARITY_SELF=1 the reference server is compared with a second one of its own
-kind, which proves that the scenarios are deterministic. Newcomers forget that a session is one pytest-xdist worker: each has its
-own pair.
+Here lives the session's fixture only. With PARITY_SELF=1 the reference server is compared with a second one
+of its own kind, which proves that the scenarios are deterministic. Newcomers forget that a session is one
+pytest-xdist worker: each has its own pair.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """What a scenario is given: calls to one server, names of its own, and the notebook of what was observed.
 
-Here live the raw calls (by method name, with plain keyword arguments), the reading of histories, and the record of results and
-errors. Normalising and comparing live in `normalise` and `test_parity`. Newcomers forget that everything noted is compared:
-note what a user can see and rely on, and nothing that two runs on the same server would disagree about.
+Here live the raw calls (by method name, with plain keyword arguments), the reading of histories, and the
+record of results and errors. Normalising and comparing live in `normalise` and `test_parity`. Newcomers
+forget that everything noted is compared: note what a user can see and rely on, and nothing that two runs on
+the same server would disagree about.
 """
 
 from __future__ import annotations
@@ -74,8 +75,8 @@ class Environment:
         """Call a method by its name; namespace and identity are filled in where the request has them."""
         service, descriptor = _method(method)
         database = symbol_database.Default()
-        request_type: Any = database.GetSymbol(descriptor.input_type.full_name)  # type: ignore[no-untyped-call]
-        response_type: Any = database.GetSymbol(descriptor.output_type.full_name)  # type: ignore[no-untyped-call]
+        request_type: Any = database.GetSymbol(descriptor.input_type.full_name)
+        response_type: Any = database.GetSymbol(descriptor.output_type.full_name)
         names = set(descriptor.input_type.fields_by_name)
         if "namespace" in names:
             fields.setdefault("namespace", NAMESPACE)
@@ -137,7 +138,9 @@ class Environment:
             if not token:
                 return found
 
-    async def record(self, workflow_id: str | None = None, run_id: str = "", label: str | None = None) -> None:
+    async def record(
+        self, workflow_id: str | None = None, run_id: str = "", label: str | None = None
+    ) -> None:
         """Record a run's history for comparison."""
         workflow_id = workflow_id or self.id()
         label = label or f"{workflow_id} ({len(self.histories) + 1})"
@@ -159,7 +162,9 @@ class Environment:
                 raise ScenarioError(f"never came: {what}")
             await asyncio.sleep(0.05)
 
-    async def until_event(self, event_type: str, workflow_id: str | None = None, run_id: str = "", n: int = 1) -> Any:
+    async def until_event(
+        self, event_type: str, workflow_id: str | None = None, run_id: str = "", n: int = 1
+    ) -> Any:
         """Wait for the n-th event of a type (its name without the prefix) in a run's history, and give it."""
         workflow_id = workflow_id or self.id()
 

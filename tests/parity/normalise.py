@@ -1,7 +1,8 @@
 """Take out of an observation what no two runs share, and nothing else.
 
-Each rule says why it exists. Everything that a rule does not name must be equal on both servers. Newcomers forget that a rule
-added for one scenario holds for all of them: rather write the scenario so that it needs none.
+Each rule says why it exists. Everything that a rule does not name must be equal on both servers. Newcomers
+forget that a rule added for one scenario holds for all of them: rather write the scenario so that it needs
+none.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from typing import Any
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b[0-9a-f]{32}\b")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+# The SDK writes wall-clock times into the marker of a local activity.
+_CLOCK_IN_MARKER = re.compile(r'\{"seconds":\d+,"nanos":\d+\}')
 
 # Values that differ by nature, by field name.
 _OPAQUE = {
@@ -32,10 +35,10 @@ _OPAQUE = {
     # What the server calls its own build.
     "serverVersion": "<version>",
 }
+# Sets that the SDK sends in random order.
+_UNORDERED = ("coreUsedFlags", "langUsedFlags")
 # Durations that the server computes from two readings of its clock: rounded to a hundredth of a second.
 _CLOCK_DIFFERENCES = ("currentRetryInterval",)
-# Timestamps that are a promise about the future, and so must keep their distance from the run's start.
-_RELATIVE_TO_START = ("workflowExecutionExpirationTime",)
 
 
 class Normaliser:
@@ -44,19 +47,24 @@ class Normaliser:
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
 
-    def observation(self, notes: dict[str, Any], histories: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
+    def observation(
+        self, notes: dict[str, Any], histories: dict[str, list[dict[str, Any]]]
+    ) -> dict[str, Any]:
         """The observation as it is compared."""
-        relative = {label: [_relate(event, events) for event in events] for label, events in histories.items()}
         # Notes are walked by label, for scenarios that wait for two things at once take them in any order.
         ordered = {label: notes[label] for label in sorted(notes)}
-        return {"histories": self._walk("", relative), "notes": self._walk("", ordered)}
+        return {"histories": self._walk("", histories), "notes": self._walk("", ordered)}
 
     def _walk(self, key: str, value: Any) -> Any:
         if key in _OPAQUE:
             return _OPAQUE[key]
+        if key in _UNORDERED:
+            return sorted(value)
         if key in _CLOCK_DIFFERENCES and isinstance(value, str):
             return f"{float(value.removesuffix('s')):.2f}s"
         if isinstance(value, dict):
+            if "eventTime" in value:
+                value = _relate(value)
             if set(value) <= {"metadata", "data"} and "metadata" in value:
                 value = _readable_payload(value)
             return {self._text(name): self._walk(name, item) for name, item in value.items()}
@@ -70,24 +78,26 @@ class Normaliser:
         """Times of the wall clock, and random IDs (run IDs, request IDs, sticky queues of SDK workers) by order."""
         if _TIMESTAMP.fullmatch(text):
             return "<time>"
+        text = _CLOCK_IN_MARKER.sub("<time>", text)
         return _UUID.sub(lambda match: self._name(match.group()), text)
 
     def _name(self, uuid: str) -> str:
         return self._names.setdefault(uuid, f"<uuid {len(self._names) + 1}>")
 
 
-def _relate(event: dict[str, Any], events: list[dict[str, Any]]) -> dict[str, Any]:
-    start = datetime.fromisoformat(events[0]["eventTime"])
+def _relate(event: dict[str, Any]) -> dict[str, Any]:
+    """An event whose attributes speak of times to come relative to its own time: only a started event has them."""
+    start = datetime.fromisoformat(event["eventTime"])
     related = {}
     for name, item in event.items():
-        if isinstance(item, dict) and any(field in item for field in _RELATIVE_TO_START):
-            item = {**item}
-            for field in _RELATIVE_TO_START:
-                later = datetime.fromisoformat(item[field]) - start
-                item[field] = f"start + {math.floor(later.total_seconds() + 0.5)} s"
-        if isinstance(item, dict) and "firstWorkflowTaskBackoff" in item:
-            item = {**item, "firstWorkflowTaskBackoff": _backoff(item["firstWorkflowTaskBackoff"], start)}
         related[name] = item
+        if isinstance(item, dict):
+            related[name] = attributes = {**item}
+            if "firstWorkflowTaskBackoff" in item:
+                attributes["firstWorkflowTaskBackoff"] = _backoff(item["firstWorkflowTaskBackoff"], start)
+            if "workflowExecutionExpirationTime" in item:
+                later = datetime.fromisoformat(item["workflowExecutionExpirationTime"]) - start
+                attributes["workflowExecutionExpirationTime"] = f"start + {round(later.total_seconds())} s"
     return related
 
 

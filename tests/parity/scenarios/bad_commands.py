@@ -1,6 +1,7 @@
 """Commands that the server refuses: the failed task, its cause, its message, and what happens to the workflow.
 
-Here live invalid attributes of each command. Newcomers forget that some of them fail the whole workflow instead of the task.
+Here live invalid attributes of each command. Newcomers forget that some of them fail the whole workflow
+instead of the task.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from temporalio.api.command.v1 import Command
+from temporalio.api.enums.v1 import CommandType
 
 from ..environment import Environment
 from ..raw_worker import (
@@ -48,7 +50,9 @@ async def bad_activity_commands(env: Environment) -> None:
     def activity(**attributes: Any) -> list[Command]:
         return [schedule_activity(env, **attributes)]
 
-    none = command("SCHEDULE_ACTIVITY_TASK", activity_id="a", activity_type={"name": "A"}, task_queue={"name": "q"})
+    none = command(
+        "SCHEDULE_ACTIVITY_TASK", activity_id="a", activity_type={"name": "A"}, task_queue={"name": "q"}
+    )
     await _refuse_each(
         env,
         {
@@ -86,7 +90,7 @@ async def bad_timer_commands(env: Environment) -> None:
             "cancel-unknown": [cancel_timer("unknown")],
             "cancel-no-id": [cancel_timer("")],
             "after-a-good-one": [start_timer("good"), start_timer("")],
-            "no-attributes": [Command(command_type="COMMAND_TYPE_START_TIMER")],
+            "no-attributes": [Command(command_type=CommandType.COMMAND_TYPE_START_TIMER)],
         },
     )
 
@@ -97,11 +101,13 @@ async def bad_closing_commands(env: Environment) -> None:
     await _refuse_each(
         env,
         {
-            "complete-empty": [Command(command_type="COMMAND_TYPE_COMPLETE_WORKFLOW_EXECUTION")],
-            "fail-empty": [Command(command_type="COMMAND_TYPE_FAIL_WORKFLOW_EXECUTION")],
+            "complete-empty": [Command(command_type=CommandType.COMMAND_TYPE_COMPLETE_WORKFLOW_EXECUTION)],
+            "fail-empty": [Command(command_type=CommandType.COMMAND_TYPE_FAIL_WORKFLOW_EXECUTION)],
             "fail-no-failure": [command("FAIL_WORKFLOW_EXECUTION", failure=None)],
-            "cancel-empty": [Command(command_type="COMMAND_TYPE_CANCEL_WORKFLOW_EXECUTION")],
-            "continue-empty": [Command(command_type="COMMAND_TYPE_CONTINUE_AS_NEW_WORKFLOW_EXECUTION")],
+            "cancel-empty": [Command(command_type=CommandType.COMMAND_TYPE_CANCEL_WORKFLOW_EXECUTION)],
+            "continue-empty": [
+                Command(command_type=CommandType.COMMAND_TYPE_CONTINUE_AS_NEW_WORKFLOW_EXECUTION)
+            ],
             "continue-negative": [continue_as_new(env, workflow_run_timeout=seconds(-1))],
             "continue-backoff": [continue_as_new(env, backoff_start_interval=seconds(-1))],
             "continue-retry": [continue_as_new(env, retry_policy={"maximum_attempts": -1})],
@@ -191,7 +197,9 @@ async def bad_command_after_earlier_ones_applies_none(env: Environment) -> None:
     worker = RawWorker(env)
     await env.start()
     task = await worker.workflow_task()
-    await env.attempt("refused", worker.complete(task, schedule_activity(env), start_timer(""), complete_workflow()))
+    await env.attempt(
+        "refused", worker.complete(task, schedule_activity(env), start_timer(""), complete_workflow())
+    )
     second = await worker.workflow_task()
     env.note("attempt", second.attempt)
     await worker.complete(second, schedule_activity(env, input=payloads("again")))

@@ -1,7 +1,7 @@
 """Children, and signals and cancel requests to other workflows.
 
-Here lives what a workflow does to another one. Newcomers forget that the parent learns of everything by a task of its own, so each
-step here waits for the event that it needs.
+Here lives what a workflow does to another one. Newcomers forget that the parent learns of everything by a
+task of its own, so each step here waits for the event that it needs.
 """
 
 from __future__ import annotations
@@ -73,7 +73,9 @@ async def child_completes(env: Environment) -> None:
 async def child_inherits_what_the_command_leaves_out(env: Environment) -> None:
     """Task queue, time-outs and priority of the parent."""
     parent = RawWorker(env)
-    await env.start(workflow_run_timeout=seconds(200), workflow_task_timeout=seconds(8), priority={"priority_key": 4})
+    await env.start(
+        workflow_run_timeout=seconds(200), workflow_task_timeout=seconds(8), priority={"priority_key": 4}
+    )
     await parent.step(start_child(env, env.id("child"), task_queue={}))
     await env.until_event("CHILD_WORKFLOW_EXECUTION_STARTED")
     await env.record()
@@ -256,7 +258,9 @@ async def external_workflow_is_unknown(env: Environment) -> None:
     await env.start()
 
     def signal(workflow_id: str) -> Any:
-        return command("SIGNAL_EXTERNAL_WORKFLOW_EXECUTION", execution={"workflow_id": workflow_id}, signal_name="s")
+        return command(
+            "SIGNAL_EXTERNAL_WORKFLOW_EXECUTION", execution={"workflow_id": workflow_id}, signal_name="s"
+        )
 
     def cancel(workflow_id: str) -> Any:
         return command("REQUEST_CANCEL_EXTERNAL_WORKFLOW_EXECUTION", workflow_id=workflow_id)
@@ -291,7 +295,9 @@ async def external_workflow_is_signalled_and_cancelled(env: Environment) -> None
         )
     )
     await env.until_event("EXTERNAL_WORKFLOW_EXECUTION_SIGNALED")
-    await worker.step(command("REQUEST_CANCEL_EXTERNAL_WORKFLOW_EXECUTION", workflow_id=target, reason="reason"))
+    await worker.step(
+        command("REQUEST_CANCEL_EXTERNAL_WORKFLOW_EXECUTION", workflow_id=target, reason="reason")
+    )
     await env.until_event("EXTERNAL_WORKFLOW_EXECUTION_CANCEL_REQUESTED")
     await worker.step(complete_workflow())
     await env.record()
@@ -304,7 +310,9 @@ async def workflow_signals_and_cancels_itself(env: Environment) -> None:
     worker = RawWorker(env)
     await env.start(env.id("signal"))
     task = await worker.workflow_task()
-    signal = command("SIGNAL_EXTERNAL_WORKFLOW_EXECUTION", execution={"workflow_id": env.id("signal")}, signal_name="s")
+    signal = command(
+        "SIGNAL_EXTERNAL_WORKFLOW_EXECUTION", execution={"workflow_id": env.id("signal")}, signal_name="s"
+    )
     await env.attempt("signal", worker.complete(task, signal))
     await env.until_event("SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_FAILED", env.id("signal"))
     await env.record(env.id("signal"))

@@ -1,6 +1,7 @@
 """Chains of runs: continue-as-new, retries of workflows, cron.
 
-Here live the ways in which one run brings on the next. Newcomers forget that the old run's closing event names the new run.
+Here live the ways in which one run brings on the next. Newcomers forget that the old run's closing event
+names the new run.
 """
 
 from __future__ import annotations
@@ -151,7 +152,9 @@ async def workflow_is_not_retried(env: Environment) -> None:
         "flag": fail_workflow(non_retryable=True),
         "type": fail_workflow(kind="Fatal"),
         "cancelled": command("CANCEL_WORKFLOW_EXECUTION"),
-        "other-failure": command("FAIL_WORKFLOW_EXECUTION", failure={"message": "m", "canceled_failure_info": {}}),
+        "other-failure": command(
+            "FAIL_WORKFLOW_EXECUTION", failure={"message": "m", "canceled_failure_info": {}}
+        ),
         "terminated-failure": command("FAIL_WORKFLOW_EXECUTION", failure={"terminated_failure_info": {}}),
     }
     for name, ending in endings.items():
@@ -207,7 +210,9 @@ async def continue_as_new_resets_the_attempt(env: Environment) -> None:
 async def cron_runs_again_and_again(env: Environment) -> None:
     """Completion and failure both lead to the next run; results are carried on."""
     worker = RawWorker(env)
-    first = await env.start(cron_schedule="@every 1s", input=payloads("input"), memo={"fields": {"m": payload("m")}})
+    first = await env.start(
+        cron_schedule="@every 1s", input=payloads("input"), memo={"fields": {"m": payload("m")}}
+    )
     env.note("waiting", (await env.describe()).workflow_execution_info.status)
     await worker.step(complete_workflow("first result"))
     await worker.step(fail_workflow("second fails"))

@@ -1,6 +1,7 @@
 """Signals, cancel requests, terminations, and how a run ends.
 
-Here lives what clients do to a running workflow. Newcomers forget that a signal's request ID deduplicates silently.
+Here lives what clients do to a running workflow. Newcomers forget that a signal's request ID deduplicates
+silently.
 """
 
 from __future__ import annotations
@@ -38,9 +39,10 @@ async def signal_carries_input_and_header(env: Environment) -> None:
         links=[link],
     )
     await env.attempt("signal", signal)
-    await env.attempt("no request ID", env.call(
-        "SignalWorkflowExecution", workflow_execution={"workflow_id": env.id()}, signal_name="bare"
-    ))
+    await env.attempt(
+        "no request ID",
+        env.call("SignalWorkflowExecution", workflow_execution={"workflow_id": env.id()}, signal_name="bare"),
+    )
     await worker.step(complete_workflow())
     await env.record()
     env.note("description", (await env.describe()).workflow_extended_info)
@@ -153,7 +155,10 @@ async def cancel_and_terminate_are_refused(env: Environment) -> None:
         "no id": {"workflow_execution": {}},
         "no execution": {"workflow_execution": None},
         "bad first run": {"workflow_execution": {"workflow_id": env.id()}, "first_execution_run_id": "x"},
-        "other first run": {"workflow_execution": {"workflow_id": env.id()}, "first_execution_run_id": run_id},
+        "other first run": {
+            "workflow_execution": {"workflow_id": env.id()},
+            "first_execution_run_id": run_id,
+        },
     }
     for name, fields in cases.items():
         for method in ("RequestCancelWorkflowExecution", "TerminateWorkflowExecution"):
@@ -212,7 +217,9 @@ async def workflow_run_times_out(env: Environment) -> None:
     await worker.step(start_timer())
     await env.start(env.id("busy"), workflow_run_timeout=seconds(1))
     task = await worker.workflow_task()
-    await env.start(env.id("unstarted"), workflow_run_timeout=seconds(1), task_queue={"name": env.queue("nobody")})
+    await env.start(
+        env.id("unstarted"), workflow_run_timeout=seconds(1), task_queue={"name": env.queue("nobody")}
+    )
     for name in ("idle", "busy", "unstarted"):
         await env.until_event("WORKFLOW_EXECUTION_TIMED_OUT", env.id(name))
         await env.record(env.id(name))

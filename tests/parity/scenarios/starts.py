@@ -1,6 +1,7 @@
 """Starting workflows: ID policies, request IDs, attributes, delays, refusals.
 
-Here lives StartWorkflowExecution alone. Newcomers forget that the conflict policy speaks of an open run, the reuse policy of a closed one.
+Here lives StartWorkflowExecution alone. Newcomers forget that the conflict policy speaks of an open run, the
+reuse policy of a closed one.
 """
 
 from __future__ import annotations
@@ -68,11 +69,15 @@ async def start_while_running_with_each_reuse_policy(env: Environment) -> None:
         await env.attempt(policy, _start(env, workflow_id, **_reuse(policy)))
         await env.record(workflow_id, first, label=f"{policy} first run")
     both = _reuse("TERMINATE_IF_RUNNING") | _conflict("FAIL")
-    await env.attempt("terminate if running with a conflict policy", _start(env, env.id("allow_duplicate"), **both))
+    await env.attempt(
+        "terminate if running with a conflict policy", _start(env, env.id("allow_duplicate"), **both)
+    )
     both = _reuse("REJECT_DUPLICATE") | _conflict("USE_EXISTING")
     await env.attempt("reject duplicate, use existing", _start(env, env.id("allow_duplicate"), "x", **both))
     both = _reuse("REJECT_DUPLICATE") | _conflict("TERMINATE_EXISTING")
-    await env.attempt("reject duplicate, terminate existing", _start(env, env.id("allow_duplicate"), "y", **both))
+    await env.attempt(
+        "reject duplicate, terminate existing", _start(env, env.id("allow_duplicate"), "y", **both)
+    )
 
 
 @scenario
@@ -133,7 +138,13 @@ async def start_using_existing_attaches_request(env: Environment) -> None:
         await env.attempt(f"attached {number}", attached)
     await env.attempt(
         "request ID only",
-        _start(env, env.id(), "third", on_conflict_options={"attach_request_id": True}, **_conflict("USE_EXISTING")),
+        _start(
+            env,
+            env.id(),
+            "third",
+            on_conflict_options={"attach_request_id": True},
+            **_conflict("USE_EXISTING"),
+        ),
     )
     description = await env.describe()
     env.note("request IDs", description.workflow_extended_info)
@@ -205,7 +216,9 @@ async def start_is_refused(env: Environment) -> None:
         "cron and delay": {"cron_schedule": "@every 1s", "workflow_start_delay": seconds(1)},
         "negative delay": {"workflow_start_delay": seconds(-1)},
         "search attribute": {"search_attributes": {"indexed_fields": {"NoSuchAttribute": payload("v")}}},
-        "search attribute type": {"search_attributes": {"indexed_fields": {"TemporalSchedulePaused": payload("v")}}},
+        "search attribute type": {
+            "search_attributes": {"indexed_fields": {"TemporalSchedulePaused": payload("v")}}
+        },
         "system search attribute": {"search_attributes": {"indexed_fields": {"RunId": payload("v")}}},
         "priority": {"priority": {"priority_key": -1}},
         "big input": {"input": {"payloads": [{"data": b"x" * (2 * 1024 * 1024 + 1)}]}},

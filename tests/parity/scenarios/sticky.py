@@ -1,6 +1,7 @@
 """Sticky task queues: partial histories, time-outs, shutdown.
 
-Here lives what a worker with a cache sees. Newcomers forget that the first sticky task comes only after a completion that named the sticky queue.
+Here lives what a worker with a cache sees. Newcomers forget that the first sticky task comes only after a
+completion that named the sticky queue.
 """
 
 from __future__ import annotations
@@ -101,7 +102,9 @@ async def sticky_queue_is_left_after_shutdown(env: Environment) -> None:
     """ShutdownWorker sends waiting and future sticky tasks to the normal queue."""
     worker = await _cached(env)
     await worker.complete(await _sticky_task(env, worker), sticky_attributes=_sticky(env))
-    shutdown = env.call("ShutdownWorker", sticky_task_queue=env.queue("sticky"), identity="worker", reason="end")
+    shutdown = env.call(
+        "ShutdownWorker", sticky_task_queue=env.queue("sticky"), identity="worker", reason="end"
+    )
     await env.attempt("shutdown", shutdown)
     await env.signal("after the shutdown")
     task = await worker.workflow_task()

@@ -1,6 +1,7 @@
 """Timers, markers, and properties that a workflow sets on itself.
 
-Here live the commands that concern the workflow alone. Newcomers forget that a timer cancelled in the task that started it leaves both events.
+Here live the commands that concern the workflow alone. Newcomers forget that a timer cancelled in the task
+that started it leaves both events.
 """
 
 from __future__ import annotations
@@ -111,7 +112,11 @@ async def markers_are_recorded(env: Environment) -> None:
     await env.start()
     await worker.step(
         command("RECORD_MARKER", marker_name="SideEffect", details={"data": payloads("value")}),
-        command("RECORD_MARKER", marker_name="Version", details={"change": payloads("c"), "version": payloads("1")}),
+        command(
+            "RECORD_MARKER",
+            marker_name="Version",
+            details={"change": payloads("c"), "version": payloads("1")},
+        ),
         command(
             "RECORD_MARKER",
             marker_name="LocalActivity",
@@ -137,7 +142,9 @@ async def search_attributes_and_memo_are_upserted(env: Environment) -> None:
     await worker.step(
         command(
             "UPSERT_WORKFLOW_SEARCH_ATTRIBUTES",
-            search_attributes={"indexed_fields": {"TemporalChangeVersion": versions, "BatcherUser": payload("second")}},
+            search_attributes={
+                "indexed_fields": {"TemporalChangeVersion": versions, "BatcherUser": payload("second")}
+            },
         ),
         command(
             "MODIFY_WORKFLOW_PROPERTIES",

@@ -1,7 +1,8 @@
 """The life of a workflow task, step by step.
 
-Here live failing, timing out, attempts, transient tasks, buffered events, closing races, and tasks that bring on the next one.
-Newcomers forget that a transient task's events are in the poll's answer but not in the history.
+Here live failing, timing out, attempts, transient tasks, buffered events, closing races, and tasks that bring
+on the next one. Newcomers forget that a transient task's events are in the poll's answer but not in the
+history.
 """
 
 from __future__ import annotations
@@ -119,9 +120,7 @@ async def buffered_events_are_reordered_at_the_flush(env: Environment) -> None:
     """Activity results come last when the buffer is written: whatever order things came in."""
     worker = RawWorker(env)
     await env.start()
-    await worker.step(
-        schedule_activity(env, "a"), schedule_activity(env, "b"), start_timer("t", 0.2)
-    )
+    await worker.step(schedule_activity(env, "a"), schedule_activity(env, "b"), start_timer("t", 0.2))
     a, b = sorted([await worker.activity_task(), await worker.activity_task()], key=lambda t: t.activity_id)
     await env.signal("wakes the workflow")
     task = await worker.workflow_task()
@@ -129,7 +128,9 @@ async def buffered_events_are_reordered_at_the_flush(env: Environment) -> None:
     await env.signal("after b")
     await worker.fail_activity(a, message="a fails", non_retryable=True)
     await env.signal("after a")
-    await env.call("RequestCancelWorkflowExecution", workflow_execution={"workflow_id": env.id()}, reason="why")
+    await env.call(
+        "RequestCancelWorkflowExecution", workflow_execution={"workflow_id": env.id()}, reason="why"
+    )
     await env.until("the timer fired", lambda: _timer_is_gone(env))
     await worker.complete(task, start_timer("later"))
     await worker.step()
@@ -225,9 +226,7 @@ async def new_task_comes_in_the_reply(env: Environment) -> None:
     worker = RawWorker(env)
     await env.start()
     first = await worker.workflow_task()
-    reply = await worker.complete(
-        first, return_new_workflow_task=True, force_create_new_workflow_task=True
-    )
+    reply = await worker.complete(first, return_new_workflow_task=True, force_create_new_workflow_task=True)
     env.note("reply", seen(reply.workflow_task))
     await env.record(label="the next task is started")
     await env.signal()
@@ -249,7 +248,12 @@ async def task_carries_sdk_metadata_and_metering(env: Environment) -> None:
         complete_workflow(),
         binary_checksum="checksum",
         worker_version_stamp={"build_id": "build"},
-        sdk_metadata={"sdk_name": "name", "sdk_version": "1.2.3", "lang_used_flags": [1], "core_used_flags": [2]},
+        sdk_metadata={
+            "sdk_name": "name",
+            "sdk_version": "1.2.3",
+            "lang_used_flags": [1],
+            "core_used_flags": [2],
+        },
         metering_metadata={"nonfirst_local_activity_execution_attempts": 3},
     )
     await env.record()
@@ -274,5 +278,7 @@ async def completed_workflow_ignores_commands_after_the_close(env: Environment) 
     worker = RawWorker(env)
     await env.start()
     task = await worker.workflow_task()
-    await env.attempt("completion", worker.complete(task, complete_workflow(), start_timer(), complete_workflow("2")))
+    await env.attempt(
+        "completion", worker.complete(task, complete_workflow(), start_timer(), complete_workflow("2"))
+    )
     await env.record()
