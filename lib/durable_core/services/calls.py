@@ -16,7 +16,10 @@ NS_PER_SECOND = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Nothing yet: call again at a notification of one of `topics`, or in `seconds`, whichever comes first."""
+    """Nothing yet: call again at a notification of one of `topics`.
+
+    `seconds` count from the beginning of the call. When they are over, the next try is the last one.
+    """
 
     topics: tuple[Topic, ...]
     seconds: float

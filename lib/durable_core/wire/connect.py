@@ -5,6 +5,7 @@ compression are not offered. What does not live here: the Temporal HTTP API, who
 A newcomer's trap: an error's body is JSON whatever the request's codec was.
 """
 
+import json
 import zlib
 from typing import Any
 
@@ -83,7 +84,8 @@ def _answer_proto(message: Message) -> HttpResponse:
 
 
 def _answer_json(message: Message) -> HttpResponse:
-    text = json_format.MessageToJson(message, indent=None, ensure_ascii=False)
+    tree = json_format.MessageToDict(message)
+    text = json.dumps(tree, ensure_ascii=False, separators=(",", ":"))
     return HttpResponse(200, JSON, text.encode())
 
 

@@ -10,15 +10,16 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from durable_core.model import limits
 from durable_core.model.errors import Internal, ServiceError
 from durable_core.ports.clock import Clock
 from durable_core.services.calls import NS_PER_SECOND, Call, Rpc, Wait
 from perdure.dev.notifications import InProcessNotifications
 
-# The Temporal server holds a poll for a minute at most (`matching.longPollExpirationInterval`).
-WAIT_SECONDS_MAX = 60.0
-ANSWER_EARLY_SECONDS_MAX = 1.0
-ANSWER_EARLY_SHARE = 0.1
+# How long a caller is taken to wait that did not say.
+PATIENCE_SECONDS = 60.0
+# How long before the caller's deadline it is answered: this share of its patience, and at most the margin in `limits`.
+MARGIN_SHARE = 0.1
 
 log = logging.getLogger("perdure")
 
@@ -51,22 +52,24 @@ class Answering:
     async def _wait_for_answer(
         self, rpc: Rpc, request: Any, seconds_left: float | None, headers: dict[str, str]
     ) -> Any:
-        seconds = WAIT_SECONDS_MAX if seconds_left is None else min(seconds_left, WAIT_SECONDS_MAX)
-        deadline = self._clock.now() + int(seconds * NS_PER_SECOND)
-        loop = asyncio.get_running_loop()
-        answer_by = loop.time() + seconds - min(ANSWER_EARLY_SECONDS_MAX, seconds * ANSWER_EARLY_SHARE)
+        patience = PATIENCE_SECONDS if seconds_left is None else seconds_left
+        deadline = self._clock.now() + int(patience * NS_PER_SECOND)
+        margin = min(limits.long_poll_margin / NS_PER_SECOND, patience * MARGIN_SHARE)
+        now = asyncio.get_running_loop().time
+        began = now()
+        answer_by = began + patience - margin
         resume = None
         while True:
-            left = answer_by - loop.time()
-            last = left <= 0 or self._draining
+            last = self._draining or now() >= answer_by
             outcome = self.run(rpc.function, request, Call(deadline, last, resume, headers))
             if not isinstance(outcome, Wait):
                 return outcome
             if last:
                 raise Internal("the service wants to wait on after its last try")
             resume = outcome.resume
+            answer_by = min(answer_by, began + outcome.seconds)
             try:
-                await self._notifications.wait(outcome.topics, min(left, outcome.seconds))
+                await self._notifications.wait(outcome.topics, max(0.0, answer_by - now()))
             except asyncio.CancelledError:
                 if rpc.abandon is not None:
                     self.run(rpc.abandon, request, resume)

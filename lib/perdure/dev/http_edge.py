@@ -43,7 +43,7 @@ class HttpEdge:
 
     async def start(self, ip: str, port: int) -> int:
         """Listen. The port that was bound; OSError when it is taken."""
-        listener = _listen(ip, port)
+        listener = listen(ip, port)
         await self._server.startup(sockets=[listener])
         self._serving = asyncio.create_task(self._serve(listener), name="http")
         return int(listener.getsockname()[1])
@@ -147,7 +147,8 @@ async def _respond(response: HttpResponse, send: _Send, *, with_body: bool) -> N
     await send({"type": "http.response.body", "body": response.body if with_body else b""})
 
 
-def _listen(ip: str, port: int) -> socket.socket:
+def listen(ip: str, port: int) -> socket.socket:
+    """A bound socket; OSError with a readable message when the port is taken."""
     family = socket.AF_INET6 if ":" in ip else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
