@@ -2,6 +2,9 @@
 
 from dataclasses import replace
 
+import pytest
+
+from durable_core.model.errors import Conflict
 from durable_core.model.ids import RunKey
 from durable_core.ports.executions import CurrentRun
 
@@ -15,6 +18,7 @@ from ..writing import (
     armed,
     current,
     history,
+    node,
     pointer,
     receive_all,
     stored,
@@ -67,6 +71,18 @@ class DeletingContract:
         backend.executions.delete_run(RUN, writer.shard, writer.range_id)
         backend.executions.delete_run(RUN, writer.shard, writer.range_id)
         assert backend.executions.load(RUN) is None
+
+    def test_history_of_every_branch_that_the_run_wrote_goes_with_it(self, factory: Factory) -> None:
+        backend = factory.open()
+        writer = Writer(backend)
+        writer.commit(write(nodes=[node(1, branch="a")]), current=pointer(None))
+        with pytest.raises(Conflict):
+            writer.commit(
+                write(expected_version=1, nodes=[node(2, branch="b")]), write(OTHER, expected_version=9)
+            )
+        writer.commit(write(expected_version=1, nodes=[node(2, branch="b"), node(3, branch="c")]))
+        backend.executions.delete_run(RUN, writer.shard, writer.range_id)
+        assert [history(backend.histories, branch=branch) for branch in "abc"] == [[], [], []]
 
     def test_a_workflow_id_starts_anew_after_its_runs_are_gone(self, factory: Factory) -> None:
         backend = factory.open()

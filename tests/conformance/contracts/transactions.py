@@ -146,6 +146,16 @@ class TransactionsContract:
         assert [first for first, _ in history(backend.histories, branch=RUN.run_id)] == [100]
         assert len(receive_all(backend.task_queues)) == 1
 
+    def test_a_run_that_was_refused_is_not_mistaken_for_the_next_one(self, factory: Factory) -> None:
+        backend = factory.open()
+        writer = Writer(backend)
+        with pytest.raises(Conflict):
+            writer.commit(everything(writer, RUN), current=pointer("nobody"))
+        writer.commit(write(OTHER, core=b"other"))
+        with pytest.raises(Conflict):
+            writer.commit(write(RUN, expected_version=1))
+        assert (stored(backend, OTHER).version, stored(backend, OTHER).core) == (1, b"other")
+
     def test_a_key_may_hold_any_text(self, factory: Factory) -> None:
         backend = factory.open()
         writer = Writer(backend)

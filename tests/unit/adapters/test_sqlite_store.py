@@ -67,6 +67,7 @@ def test_a_deleted_task_leaves_the_table_with_the_next_commit(store: Store) -> N
     assert rows(store, "tasks") == 2
     commit(store, 1)
     assert rows(store, "tasks") == 1
+    assert store.task_queues.deleted_rows == []
 
 
 def test_a_deleted_task_leaves_the_table_with_a_flush(store: Store) -> None:
