@@ -45,7 +45,12 @@ def test_unique_ids_are_uuids_and_differ() -> None:
     ids = SystemIds()
     made = {ids.unique() for _ in range(1_000)}
     assert len(made) == 1_000
-    assert all(str(uuid.UUID(text)) == text for text in made)
+    parsed = [uuid.UUID(text) for text in made]
+    assert {str(one) for one in parsed} == made
+    assert {(one.version, one.variant) for one in parsed} == {(4, uuid.RFC_4122)}
+    assert all(
+        any(one.int >> bit & 1 for one in parsed) for bit in range(128) if bit not in (62, *range(76, 80))
+    )
 
 
 def test_jitter_lies_between_0_and_1() -> None:
