@@ -17,3 +17,6 @@ SUPPORTED_CLIENTS = {
     "temporal-typescript": "<2.0.0",
     "temporal-ui": "<3.0.0",
 }
+
+# The format of what a deployment stores about itself; a deployment keeps the one it was created with.
+DEPLOYMENT_FORMAT = 1

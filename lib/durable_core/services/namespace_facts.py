@@ -6,7 +6,6 @@ A newcomer's trap: clients switch features on by a capability. Set one only when
 """
 
 from collections.abc import Callable
-from typing import Protocol
 
 from google.protobuf.duration_pb2 import Duration
 from temporalio.api.enums.v1 import NamespaceState
@@ -17,6 +16,7 @@ from durable_core.model import limits
 from durable_core.model.errors import Conflict, InvalidArgument, NamespaceNotFound, Unavailable
 from durable_core.model.times import nanos
 from durable_core.ports.catalog import Catalog, NamespaceRecord
+from durable_core.services.context import Context
 
 # The only cluster there is, by the name that the Temporal server gives a cluster of its own.
 CLUSTER_NAME = "active"
@@ -35,13 +35,6 @@ STATE_CHANGES: dict["NamespaceState.ValueType", frozenset["NamespaceState.ValueT
     ),
     NamespaceState.NAMESPACE_STATE_DELETED: frozenset({NamespaceState.NAMESPACE_STATE_DELETED}),
 }
-
-
-class HasCatalog(Protocol):
-    """The part of the services' context that reading and changing namespaces takes."""
-
-    @property
-    def catalog(self) -> Catalog: ...
 
 
 def find(catalog: Catalog, name: str) -> NamespaceRecord:
@@ -74,23 +67,24 @@ def describe(record: NamespaceRecord) -> DescribeNamespaceResponse:
 
 
 def change(
-    catalog: Catalog, name: str, decide: Callable[[DescribeNamespaceResponse], None]
+    context: Context, name: str, decide: Callable[[DescribeNamespaceResponse], None]
 ) -> NamespaceRecord:
     """Store what `decide` changes in the namespace, and return the new record.
 
     When somebody else changed it meanwhile, it decides again on what is stored by then.
     """
     for _ in range(limits.commit_attempts_max):
-        record = find(catalog, name)
+        record = find(context.catalog, name)
         said = DescribeNamespaceResponse.FromString(record.body)
         decide(said)
         changed = NamespaceRecord(
             record.namespace_id, record.name, record.version + 1, said.SerializeToString()
         )
         try:
-            catalog.update_namespace(changed)
+            context.catalog.update_namespace(changed)
         except Conflict:
             continue
+        context.namespaces.forget()
         return changed
     raise Unavailable(f"Namespace {name} is being changed by others; try again.")
 

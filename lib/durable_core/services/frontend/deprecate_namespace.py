@@ -10,14 +10,13 @@ from temporalio.api.workflowservice.v1 import (
     DescribeNamespaceResponse,
 )
 
-from durable_core.services.namespace_facts import HasCatalog, change
+from durable_core.services.context import Context
+from durable_core.services.namespace_facts import change
 
 
-def deprecate_namespace(
-    context: HasCatalog, request: DeprecateNamespaceRequest
-) -> DeprecateNamespaceResponse:
+def deprecate_namespace(context: Context, request: DeprecateNamespaceRequest) -> DeprecateNamespaceResponse:
     """Raises `InvalidArgument` and `NamespaceNotFound`."""
-    change(context.catalog, request.namespace, _deprecate)
+    change(context, request.namespace, _deprecate)
     return DeprecateNamespaceResponse()
 
 

@@ -7,10 +7,11 @@ A newcomer's trap: workers ask this at start and switch features on by the capab
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, DescribeNamespaceResponse
 
 from durable_core.model.errors import InvalidArgument, NamespaceNotFound
-from durable_core.services.namespace_facts import HasCatalog, describe, find
+from durable_core.services.context import Context
+from durable_core.services.namespace_facts import describe, find
 
 
-def describe_namespace(context: HasCatalog, request: DescribeNamespaceRequest) -> DescribeNamespaceResponse:
+def describe_namespace(context: Context, request: DescribeNamespaceRequest) -> DescribeNamespaceResponse:
     """Raises `InvalidArgument` and `NamespaceNotFound`."""
     if not request.id:
         return describe(find(context.catalog, request.namespace))

@@ -9,10 +9,11 @@ from temporalio.api.workflowservice.v1 import ListNamespacesRequest, ListNamespa
 
 from durable_core.model import limits
 from durable_core.model.errors import InvalidArgument
-from durable_core.services.namespace_facts import HasCatalog, describe
+from durable_core.services.context import Context
+from durable_core.services.namespace_facts import describe
 
 
-def list_namespaces(context: HasCatalog, request: ListNamespacesRequest) -> ListNamespacesResponse:
+def list_namespaces(context: Context, request: ListNamespacesRequest) -> ListNamespacesResponse:
     """Raises `InvalidArgument` for a token that is not ours. A token is the last name of the page before."""
     size = request.page_size if request.page_size > 0 else limits.namespaces_page_default
     size = min(size, limits.namespaces_page_max)

@@ -6,8 +6,6 @@ A newcomer's trap: the namespace's ID, not its name, is in every key, so a name 
 another namespace.
 """
 
-from typing import Protocol
-
 from temporalio.api.enums.v1 import ArchivalState, NamespaceState, ReplicationState
 from temporalio.api.namespace.v1 import BadBinaries, NamespaceConfig, NamespaceInfo
 from temporalio.api.replication.v1 import ClusterReplicationConfig, NamespaceReplicationConfig
@@ -18,17 +16,9 @@ from temporalio.api.workflowservice.v1 import (
 )
 
 from durable_core.model.errors import Conflict, InvalidArgument, NamespaceAlreadyExists
-from durable_core.ports.catalog import Catalog, NamespaceRecord
-from durable_core.ports.clock import Ids
+from durable_core.ports.catalog import NamespaceRecord
+from durable_core.services.context import Context
 from durable_core.services.namespace_facts import CLUSTER_NAME, check_name, check_retention
-
-
-class Context(Protocol):
-    @property
-    def catalog(self) -> Catalog: ...
-
-    @property
-    def ids(self) -> Ids: ...
 
 
 def register_namespace(context: Context, request: RegisterNamespaceRequest) -> RegisterNamespaceResponse:

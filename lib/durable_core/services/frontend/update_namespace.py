@@ -6,8 +6,6 @@ A newcomer's trap: an empty text means "leave it as it is", while the bad binari
 request has a configuration.
 """
 
-from typing import Protocol
-
 from temporalio.api.enums.v1 import NamespaceState
 from temporalio.api.namespace.v1 import NamespaceConfig, UpdateNamespaceInfo
 from temporalio.api.workflowservice.v1 import (
@@ -19,8 +17,7 @@ from temporalio.api.workflowservice.v1 import (
 from durable_core.model import limits
 from durable_core.model.errors import InvalidArgument
 from durable_core.model.times import timestamp
-from durable_core.ports.catalog import Catalog
-from durable_core.ports.clock import Clock
+from durable_core.services.context import Context
 from durable_core.services.namespace_facts import (
     CLUSTER_NAME,
     STATE_CHANGES,
@@ -31,20 +28,12 @@ from durable_core.services.namespace_facts import (
 )
 
 
-class Context(Protocol):
-    @property
-    def catalog(self) -> Catalog: ...
-
-    @property
-    def clock(self) -> Clock: ...
-
-
 def update_namespace(context: Context, request: UpdateNamespaceRequest) -> UpdateNamespaceResponse:
     """Raises `InvalidArgument` and `NamespaceNotFound`."""
     find(context.catalog, request.namespace)
     _check_clusters(request)
     now = context.clock.now()
-    record = change(context.catalog, request.namespace, lambda said: _decide(said, request, now))
+    record = change(context, request.namespace, lambda said: _decide(said, request, now))
     said = describe(record)
     return UpdateNamespaceResponse(
         namespace_info=said.namespace_info,
