@@ -7,8 +7,7 @@ to claim a task that nobody gets.
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Callable, Generator, MutableMapping
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 import uvicorn
@@ -33,12 +32,14 @@ class HttpEdge:
             log_config=None,
             access_log=False,
             server_header=False,
+            date_header=False,
             ws="none",
         )
         config.load()
         self._config = config
-        self._server = _Server(config)
+        self._server = uvicorn.Server(config)
         self._server.lifespan = config.lifespan_class(config)
+        self._stopping = asyncio.Event()
         self._serving: asyncio.Task[None] | None = None
 
     async def start(self, ip: str, port: int) -> int:
@@ -53,20 +54,13 @@ class HttpEdge:
         if self._serving is None:
             return
         self._config.timeout_graceful_shutdown = max(1, round(grace_seconds))
-        self._server.should_exit = True
+        self._stopping.set()
         await self._serving
 
     async def _serve(self, listener: socket.socket) -> None:
-        await self._server.main_loop()
+        # uvicorn's own loop looks ten times a second whether it is to stop; an idle server is to sleep.
+        await self._stopping.wait()
         await self._server.shutdown(sockets=[listener])
-
-
-class _Server(uvicorn.Server):
-    """Signals belong to the program, which drains all its edges together."""
-
-    @contextmanager
-    def capture_signals(self) -> Generator[None, None, None]:
-        yield
 
 
 class _Application:

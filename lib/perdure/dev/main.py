@@ -14,7 +14,7 @@ from typing import Any
 from google.protobuf.duration_pb2 import Duration
 from temporalio.api.workflowservice.v1 import RegisterNamespaceRequest
 
-from durable_core.adapters.sqlite import DatabaseInUse
+from durable_core.adapters.sqlite import CannotOpen, DatabaseInUse, NewerFormat, NotOurDatabase
 from durable_core.bootstrap import embedded
 from durable_core.config import Settings
 from durable_core.model.errors import NamespaceAlreadyExists
@@ -25,6 +25,8 @@ from perdure.dev.notifications import InProcessNotifications
 from perdure.dev.server import Server, ServerOptions
 
 EXIT_REFUSED = 1
+# Reasons that a person can do something about; anything else is a defect and shows its traceback.
+_CANNOT_START = (CannotOpen, DatabaseInUse, NewerFormat, NotOurDatabase)
 # The retention that `temporal server start-dev` gives its namespaces.
 RETENTION_SECONDS = 24 * 3600
 
@@ -37,7 +39,7 @@ def run(options: ServerOptions) -> int:
     try:
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             runner.run(_serve(options))
-    except (DatabaseInUse, OSError) as refusal:
+    except (*_CANNOT_START, OSError) as refusal:
         print(f"perdure: {refusal}", file=sys.stderr)
         return EXIT_REFUSED
     return 0

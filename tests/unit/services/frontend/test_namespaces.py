@@ -120,7 +120,7 @@ def test_any_other_name_will_do(context, name):
 
 def test_a_name_is_registered_once(context):
     register(context)
-    with pytest.raises(NamespaceAlreadyExists, match='^Namespace "shop" already exists$'):
+    with pytest.raises(NamespaceAlreadyExists, match=r'^Namespace "shop" already exists$'):
         register(context)
 
 
@@ -237,8 +237,10 @@ def test_bad_binaries_are_replaced_as_a_whole_and_get_their_time(context):
         ),
         (
             {"promote_namespace": True},
-            "global namespace is not enabled on this cluster, cannot update global namespace "
-            "or promote local namespace: shop",
+            (
+                "global namespace is not enabled on this cluster, cannot update global namespace "
+                "or promote local namespace: shop"
+            ),
         ),
     ],
 )
