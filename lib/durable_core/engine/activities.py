@@ -37,6 +37,7 @@ _TIMEOUT_NAMES: dict[int, str] = {
     TimeoutType.TIMEOUT_TYPE_SCHEDULE_TO_CLOSE: "ScheduleToClose",
     TimeoutType.TIMEOUT_TYPE_HEARTBEAT: "Heartbeat",
 }
+NOT_RUNNING = "invalid activityID or activity already timed out or invoking workflow is completed"
 _NOT_ENOUGH_TIME = (
     "Not enough time to schedule next retry before activity ScheduleToClose timeout, giving up retrying"
 )
@@ -57,10 +58,13 @@ def started(t: Transition, scheduled_event_id: int, attempt: int) -> ActivityInf
     """The running attempt that a token names; `NotFound` when it is over or was never taken."""
     info = t.state.activities.get(scheduled_event_id) if t.state.is_open else None
     if info is None or not info.started_at or info.attempt != attempt:
-        raise NotFound(
-            "invalid activityID or activity already timed out or invoking workflow is completed"
-        )
+        raise NotFound(NOT_RUNNING)
     return info
+
+
+def start_unseen(t: Transition, info: ActivityInfo) -> ActivityInfo:
+    """Somebody answers an activity by its ID before any worker took it."""
+    return replace(info, started_at=t.now)
 
 
 def start(t: Transition, info: ActivityInfo, claim: Claim) -> ActivityInfo:
@@ -186,9 +190,7 @@ def time_out(t: Transition, info: ActivityInfo, timeout_type: "TimeoutType.Value
     end_timed_out(t, info, failure, state)
 
 
-def end_timed_out(
-    t: Transition, info: ActivityInfo, failure: Failure, state: "RetryState.ValueType"
-) -> None:
+def end_timed_out(t: Transition, info: ActivityInfo, failure: Failure, state: "RetryState.ValueType") -> None:
     """Write the ending: what the last attempt failed of is the cause, its heartbeat is in the details."""
     if info.heartbeat_details:
         details = Payloads.FromString(info.heartbeat_details)

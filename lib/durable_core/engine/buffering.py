@@ -82,7 +82,9 @@ def wire(events: list[HistoryEvent]) -> dict[int, int]:
         if kind == T.EVENT_TYPE_ACTIVITY_TASK_STARTED:
             started[event.activity_task_started_event_attributes.scheduled_event_id] = event.event_id
         elif kind == T.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_STARTED:
-            started[event.child_workflow_execution_started_event_attributes.initiated_event_id] = event.event_id
+            started[event.child_workflow_execution_started_event_attributes.initiated_event_id] = (
+                event.event_id
+            )
         elif field := _ENDS_ACTIVITY.get(kind):
             attributes = getattr(event, field)
             attributes.started_event_id = started.get(

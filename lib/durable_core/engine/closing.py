@@ -14,6 +14,7 @@ from temporalio.api.enums.v1 import (
     ParentClosePolicy,
     RetryState,
     TimeoutType,
+    WorkflowTaskFailedCause,
 )
 from temporalio.api.failure.v1 import Failure, TimeoutFailureInfo
 from temporalio.api.history.v1 import (
@@ -26,13 +27,14 @@ from temporalio.api.history.v1 import (
 )
 from temporalio.api.workflow.v1 import ResetPoints
 
-from durable_core.engine import starting
+from durable_core.engine import starting, workflow_tasks
 from durable_core.engine.transition import Transition
-from durable_core.model import cron, retry
+from durable_core.machines import workflow_task
+from durable_core.model import cron, limits, retry
 from durable_core.model.ids import SERVICE_QUEUE
 from durable_core.model.retry import Verdict
 from durable_core.model.tasks import ApplyParentClosePolicy, NotifyParent
-from durable_core.model.times import duration, nanos
+from durable_core.model.times import duration, nanos, timestamp
 
 IDENTITY_HISTORY_SERVICE = "history-service"
 _Initiator = ContinueAsNewInitiator
@@ -86,9 +88,8 @@ def cancel(t: Transition, details: Payloads | None, completed_event_id: int) -> 
 def terminate(
     t: Transition, reason: str, details: Payloads | None, identity: str, links: Sequence[Link] = ()
 ) -> None:
-    """End the run from outside. A started workflow task is failed first only where events wait for it."""
-    t.state.core.workflow_task = None
-    t.flush()
+    """End the run from outside."""
+    _force_close_workflow_task(t)
     t.add(
         EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED,
         links=links,
@@ -97,6 +98,17 @@ def terminate(
         ),
     )
     after_close(t)
+
+
+def _force_close_workflow_task(t: Transition) -> None:
+    """A started task fails, so that what waited for it can enter the history before the end."""
+    core = t.state.core
+    task = core.workflow_task
+    if task is not None and task.started_event_id and not workflow_task.is_transient(task):
+        cause = WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_FORCE_CLOSE_COMMAND
+        workflow_tasks.fail(t, task, cause, None, IDENTITY_HISTORY_SERVICE)
+    core.workflow_task = None
+    t.flush()
 
 
 def time_out(t: Transition) -> None:
@@ -114,8 +126,7 @@ def time_out(t: Transition) -> None:
         verdict = retry_verdict(t, failure)
         delay, initiator = following(t, verdict)
     new_run_id = t.ids.run_id(t.now) if delay is not None else ""
-    core.workflow_task = None
-    t.flush()
+    _force_close_workflow_task(t)
     t.add(
         EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TIMED_OUT,
         workflow_execution_timed_out_event_attributes=WorkflowExecutionTimedOutEventAttributes(
@@ -168,11 +179,15 @@ def follow(
     attributes = WorkflowExecutionStartedEventAttributes()
     attributes.CopyFrom(old)
     attributes.attempt = old.attempt + 1 if is_retry else 1
-    attributes.first_workflow_task_backoff.CopyFrom(duration(delay))
+    attributes.first_workflow_task_backoff.CopyFrom(duration(spaced(t, delay)))
     attributes.initiator = initiator
     attributes.ClearField("continued_failure")
     if failure is not None:
         attributes.continued_failure.CopyFrom(failure)
+    attributes.ClearField("workflow_execution_expiration_time")
+    if t.state.core.execution_expires_at:
+        expiry = timestamp(t.state.core.execution_expires_at)
+        attributes.workflow_execution_expiration_time.CopyFrom(expiry)
     if not is_retry and last_result is not None:
         attributes.last_completion_result.CopyFrom(last_result)
     carry_over(t, attributes, run_id)
@@ -187,6 +202,12 @@ def follow(
     )
 
 
+def spaced(t: Transition, delay: int) -> int:
+    """The back-off in ns before a following run: a chain begins a run at most about once a second."""
+    lifetime = t.now - t.state.core.execution_at
+    return max(delay, limits.run_interval_min - lifetime)
+
+
 def carry_over(t: Transition, attributes: WorkflowExecutionStartedEventAttributes, run_id: str) -> None:
     """What every following run of a chain inherits from the one before."""
     core = t.state.core
@@ -194,10 +215,6 @@ def carry_over(t: Transition, attributes: WorkflowExecutionStartedEventAttribute
     attributes.continued_execution_run_id = core.run_id
     attributes.original_execution_run_id = run_id
     attributes.first_execution_run_id = core.first_run_id
-    for key, blob in core.memo.items():
-        attributes.memo.fields[key].ParseFromString(blob)
-    for key, blob in core.search_attributes.items():
-        attributes.search_attributes.indexed_fields[key].ParseFromString(blob)
     if core.parent is not None:
         parent = core.parent
         attributes.parent_workflow_namespace = parent.namespace
@@ -210,11 +227,14 @@ def carry_over(t: Transition, attributes: WorkflowExecutionStartedEventAttribute
         attributes.root_workflow_execution.CopyFrom(
             WorkflowExecution(workflow_id=core.root.workflow_id, run_id=core.root.run_id)
         )
+    attributes.ClearField("prev_auto_reset_points")
     points = ResetPoints()
     for blob in core.reset_points:
-        points.points.add().ParseFromString(blob)
-    if points.points:
-        attributes.prev_auto_reset_points.CopyFrom(points)
+        point = points.points.add()
+        point.ParseFromString(blob)
+        if not point.HasField("expire_time"):
+            point.expire_time.CopyFrom(timestamp(t.now))
+    attributes.prev_auto_reset_points.CopyFrom(points)
 
 
 def after_close(t: Transition) -> None:
@@ -229,4 +249,3 @@ def after_close(t: Transition) -> None:
     abandon = ParentClosePolicy.PARENT_CLOSE_POLICY_ABANDON
     if any(child.parent_close_policy != abandon for child in t.state.children.values()):
         t.service_task(ApplyParentClosePolicy())
-

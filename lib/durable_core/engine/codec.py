@@ -65,8 +65,7 @@ def encode_changes(state: RunState) -> dict[str, dict[str, bytes | None]]:
         section: Section[Any, Any] = getattr(state, name)
         if section.changes:
             changes[name] = {
-                str(key): None if value is None else _encode(value)
-                for key, value in section.changes.items()
+                str(key): None if value is None else _encode(value) for key, value in section.changes.items()
             }
     return changes
 

@@ -89,5 +89,3 @@ def apply_all(completion: Completion, commands: Sequence[Command]) -> None:
     """Apply the commands in order; `BadCommand` when one of them is not acceptable."""
     for command in commands:
         HANDLERS[command.command_type](completion, command)
-
-

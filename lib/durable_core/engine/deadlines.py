@@ -81,7 +81,7 @@ def fire(t: Transition) -> None:
         elif core.backoff_pending and core.execution_at == due:
             core.backoff_pending = False
             t.is_dirty = True
-            if core.workflow_task is None:
+            if core.workflow_task is None and not core.waits_for_parent:
                 workflow_tasks.schedule(t)
         elif workflow_task_deadline(core) == due:
             _time_out_workflow_task(t)

@@ -37,15 +37,16 @@ def begin(
     *,
     user_metadata: UserMetadata | None = None,
     links: Sequence[Link] = (),
-    dispatch: bool = True,
+    waits_for_parent: bool = False,
 ) -> Transition:
-    """The transition that creates the run. `dispatch` False: the caller starts the first workflow task itself."""
+    """The transition that creates the run. `waits_for_parent`: its first workflow task is scheduled later."""
     core = Core(
         namespace_id=new.namespace_id,
         namespace=new.namespace,
         run_id=new.run_id,
         start_request_id=new.request_id,
         branch_id=new.run_id,
+        waits_for_parent=waits_for_parent,
     )
     t = Transition(RunState(core), now, ids)
     t.add(
@@ -54,6 +55,6 @@ def begin(
         links=links,
         workflow_execution_started_event_attributes=attributes,
     )
-    if not nanos(attributes.first_workflow_task_backoff):
-        workflow_tasks.schedule(t, dispatch=dispatch)
+    if not waits_for_parent and not nanos(attributes.first_workflow_task_backoff):
+        workflow_tasks.schedule(t)
     return t

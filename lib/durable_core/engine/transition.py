@@ -1,7 +1,7 @@
 """One atomic change of one run: new events, new state, new tasks, or nothing.
 
 A decision gets a `Transition`, adds events and tasks to it, and either returns (then all of it is committed) or raises
-(then none of it ever was). It holds a fork of the state, so nothing outside sees half of it.
+(then none of it ever was). It works on a fork of the state it is given, so nothing outside sees half of it.
 
 A newcomer's trap: `add` may buffer. The event it returns then has no ID yet, and whoever needs one must not ask here.
 """
@@ -22,7 +22,6 @@ from durable_core.model.times import timestamp
 from durable_core.ports.clock import Ids
 
 
-
 class Transition:
     """What a decision does to a run. `batches` are the new events as they will be stored, one node each.
 
@@ -35,6 +34,7 @@ class Transition:
         "ids",
         "is_dirty",
         "now",
+        "origin",
         "state",
         "successor",
         "tasks",
@@ -44,15 +44,24 @@ class Transition:
     def __init__(
         self, state: RunState, now: int, ids: Ids, first_event: Callable[[], HistoryEvent] | None = None
     ) -> None:
-        self.state = state
+        self.origin = state
+        self.state = state.fork()
         self.now = now
         self.ids = ids
         self.first_event = first_event or self._own_first_event
+        self._clear()
+
+    def _clear(self) -> None:
         self.batches: list[list[HistoryEvent]] = [[]]
         self.tasks: list[tuple[str, QueueKind, TaskBody]] = []
         self.successor: Transition | None = None
         self.is_dirty = False
         self.wants_workflow_task = False
+
+    def restart(self) -> None:
+        """Undo everything: the transition is as it was when it was opened."""
+        self.state = self.origin.fork()
+        self._clear()
 
     def _own_first_event(self) -> HistoryEvent:
         return self.batches[0][0]
@@ -64,13 +73,13 @@ class Transition:
         user_metadata: UserMetadata | None = None,
         links: Sequence[Link] = (),
         at: int | None = None,
-        may_buffer: bool = True,
+        worker_may_ignore: bool = False,
         **attributes: Any,
     ) -> HistoryEvent:
         """Add an event; its attributes are given by the name of their field. `at` (ns) is now unless given."""
         core = self.state.core
         task = core.workflow_task
-        waits = may_buffer and task is not None and task.started_event_id != 0
+        waits = task is not None and task.started_event_id != 0
         buffered = waits and event_type not in buffering.NEVER_BUFFERED
         event = HistoryEvent(
             event_id=BUFFERED_EVENT_ID if buffered else core.next_event_id,
@@ -78,6 +87,7 @@ class Transition:
             event_type=event_type,
             user_metadata=user_metadata,
             links=links,
+            worker_may_ignore=worker_may_ignore,
             **attributes,
         )
         replay.apply(self.state, event)

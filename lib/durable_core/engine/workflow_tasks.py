@@ -32,7 +32,7 @@ from durable_core.machines import workflow_task
 from durable_core.model import limits
 from durable_core.model.errors import NotFound
 from durable_core.model.ids import QueueKind
-from durable_core.model.state import Core, WorkflowTaskInfo
+from durable_core.model.state import Core, RunState, WorkflowTaskInfo
 from durable_core.model.tasks import WorkflowTask
 from durable_core.model.times import duration, timestamp
 
@@ -90,6 +90,17 @@ def schedule(
     return task
 
 
+def may_schedule(state: RunState) -> bool:
+    """Whether new events call for a workflow task now: none is pending, and nothing must come before the first one."""
+    core = state.core
+    return (
+        state.is_open
+        and core.workflow_task is None
+        and not core.backoff_pending
+        and not core.waits_for_parent
+    )
+
+
 def _add_scheduled(t: Transition, core: Core, attempt: int, timeout: int, at: int) -> HistoryEvent:
     return t.add(
         EventType.EVENT_TYPE_WORKFLOW_TASK_SCHEDULED,
@@ -104,13 +115,9 @@ def _suggestion(core: Core) -> tuple[bool, tuple[int, ...]]:
     """Whether (and why) the history is long enough to suggest continue-as-new."""
     reasons = []
     if core.history_bytes >= limits.history_bytes_suggest_continue_as_new:
-        reasons.append(
-            SuggestContinueAsNewReason.SUGGEST_CONTINUE_AS_NEW_REASON_HISTORY_SIZE_TOO_LARGE
-        )
+        reasons.append(SuggestContinueAsNewReason.SUGGEST_CONTINUE_AS_NEW_REASON_HISTORY_SIZE_TOO_LARGE)
     if core.next_event_id >= limits.history_events_suggest_continue_as_new:
-        reasons.append(
-            SuggestContinueAsNewReason.SUGGEST_CONTINUE_AS_NEW_REASON_TOO_MANY_HISTORY_EVENTS
-        )
+        reasons.append(SuggestContinueAsNewReason.SUGGEST_CONTINUE_AS_NEW_REASON_TOO_MANY_HISTORY_EVENTS)
     return bool(reasons), tuple(reasons)
 
 
@@ -192,7 +199,9 @@ def transient_events(core: Core) -> list[HistoryEvent]:
     return [scheduled, started]
 
 
-def started_task(t: Transition, scheduled_event_id: int, started_event_id: int, attempt: int) -> WorkflowTaskInfo:
+def started_task(
+    t: Transition, scheduled_event_id: int, started_event_id: int, attempt: int
+) -> WorkflowTaskInfo:
     """The started task that a token names; `NotFound` when it is over."""
     task = t.state.core.workflow_task
     if (
@@ -249,7 +258,7 @@ def fail(
     t: Transition,
     task: WorkflowTaskInfo,
     cause: "WorkflowTaskFailedCause.ValueType",
-    failure: Failure,
+    failure: Failure | None,
     identity: str,
     binary_checksum: str = "",
     worker_version: WorkerVersionStamp | None = None,
@@ -294,3 +303,8 @@ def time_out(t: Transition, timeout_type: "TimeoutType.ValueType") -> None:
             ),
         )
     schedule(t)
+
+
+def time_out_heartbeat(t: Transition) -> None:
+    """The worker only kept the task alive for too long: the task times out and goes to the normal queue."""
+    time_out(t, TimeoutType.TIMEOUT_TYPE_START_TO_CLOSE)

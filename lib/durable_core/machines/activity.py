@@ -69,6 +69,7 @@ def back_off(info: ActivityInfo, now: int, delay: int, failure: bytes) -> Activi
         last_failure=failure,
         last_identity=info.identity,
         last_completed_at=now,
+        last_started_at=info.started_at,
     )
 
 

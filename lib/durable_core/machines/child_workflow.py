@@ -1,15 +1,15 @@
 """A child workflow as its parent sees it.
 
-    state       event                                   next
-    ----------  --------------------------------------  ----------
-    -           StartChildWorkflowExecutionInitiated    initiated
-    initiated   StartChildWorkflowExecutionFailed       ended
-    initiated   ChildWorkflowExecutionStarted           started
-    started     ChildWorkflowExecutionCompleted         ended
-    started     ChildWorkflowExecutionFailed            ended
-    started     ChildWorkflowExecutionCanceled          ended
-    started     ChildWorkflowExecutionTerminated        ended
-    started     ChildWorkflowExecutionTimedOut          ended
+state       event                                   next
+----------  --------------------------------------  ----------
+-           StartChildWorkflowExecutionInitiated    initiated
+initiated   StartChildWorkflowExecutionFailed       ended
+initiated   ChildWorkflowExecutionStarted           started
+started     ChildWorkflowExecutionCompleted         ended
+started     ChildWorkflowExecutionFailed            ended
+started     ChildWorkflowExecutionCanceled          ended
+started     ChildWorkflowExecutionTerminated        ended
+started     ChildWorkflowExecutionTimedOut          ended
 """
 
 from collections.abc import Callable

@@ -1,20 +1,20 @@
 """The run itself: it starts once, may be signalled and asked to cancel, and closes once.
 
-    state   event                                 next
-    ------  ------------------------------------  ------
-    -       WorkflowExecutionStarted              open
-    open    WorkflowExecutionSignaled             open
-    open    WorkflowExecutionCancelRequested      open
-    open    WorkflowExecutionOptionsUpdated       open
-    open    UpsertWorkflowSearchAttributes        open
-    open    WorkflowPropertiesModified            open
-    open    MarkerRecorded                        open
-    open    WorkflowExecutionCompleted            closed
-    open    WorkflowExecutionFailed               closed
-    open    WorkflowExecutionTimedOut             closed
-    open    WorkflowExecutionCanceled             closed
-    open    WorkflowExecutionTerminated           closed
-    open    WorkflowExecutionContinuedAsNew       closed
+state   event                                 next
+------  ------------------------------------  ------
+-       WorkflowExecutionStarted              open
+open    WorkflowExecutionSignaled             open
+open    WorkflowExecutionCancelRequested      open
+open    WorkflowExecutionOptionsUpdated       open
+open    UpsertWorkflowSearchAttributes        open
+open    WorkflowPropertiesModified            open
+open    MarkerRecorded                        open
+open    WorkflowExecutionCompleted            closed
+open    WorkflowExecutionFailed               closed
+open    WorkflowExecutionTimedOut             closed
+open    WorkflowExecutionCanceled             closed
+open    WorkflowExecutionTerminated           closed
+open    WorkflowExecutionContinuedAsNew       closed
 """
 
 from collections.abc import Callable, Mapping
@@ -75,7 +75,7 @@ def apply_started(state: RunState, event: HistoryEvent) -> None:
     core.reset_points = tuple(p.SerializeToString() for p in attributes.prev_auto_reset_points.points)
     core.user_metadata = event.user_metadata.SerializeToString()
     core.priority = attributes.priority.SerializeToString()
-    core.versioning_override = attributes.versioning_override.SerializeToString()
+    core.has_priority = attributes.HasField("priority")
     core.completion_callbacks = tuple(c.SerializeToString() for c in attributes.completion_callbacks)
     core.start_links = tuple(link.SerializeToString() for link in event.links)
     _apply_family(core, attributes)
@@ -114,6 +114,7 @@ def apply_cancel_requested(state: RunState, event: HistoryEvent) -> None:
     if state.core.cancel_requested:
         raise IllegalTransition("cancellation is requested already")
     state.core.cancel_requested = True
+    state.core.backoff_pending = False  # A run that waits for its first workflow task is asked at once.
 
 
 def apply_options_updated(state: RunState, event: HistoryEvent) -> None:

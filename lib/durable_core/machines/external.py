@@ -1,13 +1,13 @@
 """Signals and cancel requests to other executions: initiated by a command, answered once.
 
-    state       event                                             next
-    ----------  ------------------------------------------------  ----------
-    -           SignalExternalWorkflowExecutionInitiated          initiated
-    initiated   SignalExternalWorkflowExecutionFailed             ended
-    initiated   ExternalWorkflowExecutionSignaled                 ended
-    -           RequestCancelExternalWorkflowExecutionInitiated   initiated
-    initiated   RequestCancelExternalWorkflowExecutionFailed      ended
-    initiated   ExternalWorkflowExecutionCancelRequested          ended
+state       event                                             next
+----------  ------------------------------------------------  ----------
+-           SignalExternalWorkflowExecutionInitiated          initiated
+initiated   SignalExternalWorkflowExecutionFailed             ended
+initiated   ExternalWorkflowExecutionSignaled                 ended
+-           RequestCancelExternalWorkflowExecutionInitiated   initiated
+initiated   RequestCancelExternalWorkflowExecutionFailed      ended
+initiated   ExternalWorkflowExecutionCancelRequested          ended
 """
 
 from temporalio.api.enums.v1 import EventType

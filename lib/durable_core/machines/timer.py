@@ -1,10 +1,10 @@
 """A timer of the workflow: started by a command, ended once.
 
-    state     event           next
-    --------  --------------  --------
-    -         TimerStarted    pending
-    pending   TimerFired      ended
-    pending   TimerCanceled   ended
+state     event           next
+--------  --------------  --------
+-         TimerStarted    pending
+pending   TimerFired      ended
+pending   TimerCanceled   ended
 """
 
 from temporalio.api.enums.v1 import EventType

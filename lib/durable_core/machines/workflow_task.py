@@ -72,6 +72,7 @@ def apply_scheduled(state: RunState, event: HistoryEvent) -> None:
         raise IllegalTransition("a workflow task is pending already")
     attributes = event.workflow_task_scheduled_event_attributes
     at = nanos(event.event_time)
+    core.backoff_pending = False
     core.workflow_task_stamp += 1
     core.workflow_task_attempt = attributes.attempt
     core.workflow_task = WorkflowTaskInfo(

@@ -98,8 +98,10 @@ class NamespaceAlreadyExists(ServiceError):
 class WorkflowExecutionAlreadyStarted(ServiceError):
     code = Code.ALREADY_EXISTS
 
-    def __init__(self, message: str, start_request_id: str, run_id: str) -> None:
-        detail = WorkflowExecutionAlreadyStartedFailure(start_request_id=start_request_id, run_id=run_id)
+    def __init__(self, message: str, start_request_id: str, run_id: str, first_run_id: str) -> None:
+        detail = WorkflowExecutionAlreadyStartedFailure(
+            start_request_id=start_request_id, run_id=run_id, first_execution_run_id=first_run_id
+        )
         super().__init__(message, detail)
 
 
@@ -151,3 +153,13 @@ class AmbiguousCommit(StorageError):
 
 class IllegalTransition(Exception):
     """An event that the state does not allow. It is a defect or damaged data, and changes nothing."""
+
+
+class ShardsMismatch(Exception):
+    """A deployment was created with another number of shards than the settings say; that number never changes."""
+
+    def __init__(self, stored: int, wanted: int) -> None:
+        super().__init__(
+            f"this deployment was created with {stored} shards, the settings say {wanted}; the number is fixed at "
+            "creation, so set it back"
+        )

@@ -56,13 +56,19 @@ workflow_retry_interval_factor = 100
 long_poll_tasks = 60 * SECOND  # an empty poll for tasks is answered after this
 long_poll_history = 20 * SECOND  # an empty wait for new events is answered after this
 long_poll_margin = 1 * SECOND  # how long before the caller's own deadline we answer
-query_timeout = 10 * SECOND
-queries_buffered_max = 1000  # a run
+query_timeout = 30 * SECOND  # a query without a shorter deadline of its caller
+poller_seen_recently = 5 * MINUTE  # a queue that nobody polled for longer has no worker
+queries_buffered_max = 1  # a run: queries that wait for a workflow task
 
 retention_default = 1 * DAY
 retention_min = 1 * HOUR
 duration_max = 100 * 365 * DAY  # longer durations are capped to this
-workflow_id_reuse_minimal_interval = 0  # a start that terminates the open run too soon after its start is refused
+workflow_id_reuse_minimal_interval = (
+    0  # a start that terminates the open run too soon after its start is refused
+)
+
+run_interval_min = 1 * SECOND  # a run that lived shorter is followed only after the rest of this
+poll_timeout_min = 1 * SECOND  # polls with less of a deadline are refused
 
 commit_attempts_max = 8  # load-decide-commit rounds before a conflict is reported
 

@@ -13,6 +13,4 @@ def fields_size(fields: Mapping[str, Payload]) -> int:
 def text(value: str) -> Payloads:
     """One string, as the SDKs' default converter writes it."""
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return Payloads(
-        payloads=[Payload(metadata={"encoding": b"json/plain"}, data=f'"{escaped}"'.encode())]
-    )
+    return Payloads(payloads=[Payload(metadata={"encoding": b"json/plain"}, data=f'"{escaped}"'.encode())])

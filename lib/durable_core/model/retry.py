@@ -35,7 +35,9 @@ def exponential(initial: int, coefficient: float, maximum: int, attempt: int) ->
     return bound if interval >= bound else int(interval)
 
 
-def with_defaults(policy: RetryPolicyMessage, interval: int, coefficient: float, factor: int) -> RetryPolicyMessage:
+def with_defaults(
+    policy: RetryPolicyMessage, interval: int, coefficient: float, factor: int
+) -> RetryPolicyMessage:
     """A copy with the unset fields filled in, as it is written to the history."""
     filled = RetryPolicyMessage()
     filled.CopyFrom(policy)
@@ -112,7 +114,12 @@ _TIMEOUT_NAMES: dict[int, str] = {
 
 
 def decide(
-    policy: RetryPolicy | None, attempt: int, failure: Failure | None, now: int, expires_at: int, next_delay: int = 0
+    policy: RetryPolicy | None,
+    attempt: int,
+    failure: Failure | None,
+    now: int,
+    expires_at: int,
+    next_delay: int = 0,
 ) -> Verdict:
     """Whether another attempt follows the `attempt`-th, and after how many ns.
 
@@ -130,5 +137,3 @@ def decide(
     if expires_at and now + delay > expires_at:
         return Verdict(None, RetryState.RETRY_STATE_TIMEOUT)
     return Verdict(delay, RetryState.RETRY_STATE_IN_PROGRESS)
-
-

@@ -102,6 +102,7 @@ class ActivityInfo(msgspec.Struct, frozen=True, array_like=True):
     cancel_requested_event_id: int = 0
     dispatched: bool = True  # False while it backs off before its next attempt
     priority: bytes = b""
+    last_started_at: int = 0  # of the attempt before
 
 
 class TimerInfo(msgspec.Struct, frozen=True, array_like=True):
@@ -186,14 +187,19 @@ class Core(msgspec.Struct, array_like=True):
     sticky_queue: str = ""  # outside history (workflow_task)
     sticky_timeout: int = 0  # outside history (workflow_task)
     signals: int = 0
-    close_attempted: bool = False  # outside history (workflow_task): a closing command lost a race with an event
+    close_attempted: bool = (
+        False  # outside history (workflow_task): a closing command lost a race with an event
+    )
     armed_at: int = 0  # outside history (deadlines): the armed wake-up
     buffer_sequence: int = 0  # outside history (buffering)
     worker_version: bytes = b""
     reset_points: tuple[bytes, ...] = ()
     user_metadata: bytes = b""
     priority: bytes = b""
-    versioning_override: bytes = b""
+    has_priority: bool = False
+    waits_for_parent: bool = (
+        False  # outside history (execution): no workflow task until the parent recorded the start
+    )
     completion_callbacks: tuple[bytes, ...] = ()
     start_links: tuple[bytes, ...] = ()
     attached_requests: dict[str, int] = {}  # outside history (execution): request IDs of attached starts

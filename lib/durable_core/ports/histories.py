@@ -15,7 +15,9 @@ class BranchRange:
 
 
 class Histories(Protocol):
-    def read(self, span: BranchRange, *, nodes_max: int, reverse: bool = False) -> Sequence[tuple[int, bytes]]:
+    def read(
+        self, span: BranchRange, *, nodes_max: int, reverse: bool = False
+    ) -> Sequence[tuple[int, bytes]]:
         """Nodes as (first event ID, serialized `History`) that overlap the range, in order (or in reverse order).
 
         Nodes are returned whole: the first one may begin before the range and the last one may end after it.

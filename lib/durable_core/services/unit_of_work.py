@@ -23,8 +23,16 @@ from durable_core.model.errors import (
     Throttled,
     Unavailable,
 )
-from durable_core.model.ids import TASK_ID_SEQUENCE_MAX, RunKey, WorkflowKey, shard_of, task_id
-from durable_core.model.state import RunState
+from durable_core.model.ids import (
+    TASK_ID_SEQUENCE_MAX,
+    QueueKey,
+    QueueKind,
+    RunKey,
+    WorkflowKey,
+    shard_of,
+    task_id,
+)
+from durable_core.model.state import Core, RunState
 from durable_core.model.tasks import Task
 from durable_core.ports.clock import Clock, Ids
 from durable_core.ports.executions import (
@@ -74,16 +82,18 @@ class UnitOfWork:
         ids: Ids,
         notifications: Notifications,
         retention: Callable[[str], int],
+        is_polled: Callable[[QueueKey, int], bool],
         pause: Callable[[float], None],
         settings: UnitSettings,
     ) -> None:
-        """`retention` gives a namespace's, in ns; `pause` waits that many seconds between two tries."""
+        """`retention` gives a namespace's, in ns; `is_polled` says whether a sticky queue has a worker; `pause` waits that many seconds between two tries."""
         self._executions = executions
         self._reader = reader
         self._clock = clock
         self._ids = ids
         self._notifications = notifications
         self._retention = retention
+        self._is_polled = is_polled
         self._pause = pause
         self._settings = settings
         self._owned: dict[int, Shard] = {}
@@ -93,7 +103,9 @@ class UnitOfWork:
         """The run's state, not to be changed. Raises `NotFound`."""
         state = self.find(key)
         if state is None:
-            raise NotFound(f"workflow not found for ID: {key.workflow_id}")
+            raise NotFound(
+                f'workflow execution not found for workflow ID "{key.workflow_id}" and run ID "{key.run_id}"'
+            )
         return state
 
     def find(self, key: RunKey) -> RunState | None:
@@ -173,12 +185,12 @@ class UnitOfWork:
         def first_event() -> HistoryEvent:
             return self._reader.event(state.core, 1)
 
-        return Transition(state.fork(), self._clock.now(), self._ids, first_event)
+        return Transition(state, self._clock.now(), self._ids, first_event)
 
     def _finish(self, t: Transition) -> None:
         """What every transition ends with: the workflow task that new events call for, and the checks."""
         core = t.state.core
-        if t.wants_workflow_task and t.state.is_open and core.workflow_task is None and not core.backoff_pending:
+        if t.wants_workflow_task and workflow_tasks.may_schedule(t.state):
             workflow_tasks.schedule(t)
         core.transitions += 1
         invariants.check(t)
@@ -250,7 +262,7 @@ class UnitOfWork:
                 key.namespace_id,
                 key.workflow_id,
                 key.run_id,
-                queue,
+                self._route(core, queue, kind, t.now),
                 int(kind),
                 body,
             )
@@ -265,6 +277,13 @@ class UnitOfWork:
             tasks,
             wake_up_at,
         )
+
+    def _route(self, core: Core, queue: str, kind: QueueKind, now: int) -> str:
+        """The queue itself, but for a sticky queue whose worker fell silent: then the normal one."""
+        if kind == QueueKind.WORKFLOW and queue == core.sticky_queue:
+            sticky = QueueKey(core.namespace_id, queue, kind)
+            return queue if self._is_polled(sticky, now) else core.queue
+        return queue
 
     def _committed(self, t: Transition, write: RunWrite) -> None:
         t.state.version += 1

@@ -21,6 +21,7 @@ from durable_core.adapters.sqlite.task_queues import SqliteTaskQueues
 from durable_core.adapters.sqlite.wake_ups import SqliteWakeUps
 from durable_core.model.errors import AmbiguousCommit, Conflict, ShardOwnershipLost, StorageError
 from durable_core.model.ids import RunKey, WorkflowKey
+from durable_core.model.tasks import Task
 from durable_core.ports.executions import (
     CurrentRun,
     CurrentRunWrite,
@@ -113,12 +114,12 @@ class SqliteExecutions:
         except (Conflict, ShardOwnershipLost):
             if not self._committed_before(transaction):
                 raise
-        # A repeat hands over as well: the first attempt may have failed between the disk and here.
+            # The first attempt may have failed between the disk and the queues, so the repeat hands over as well.
+            for write in transaction.runs:
+                self._hand_over(write, self._undone(write))
+            return
         for write in transaction.runs:
-            if write.tasks:
-                self._queues.send(write.tasks)
-            if write.wake_up_at is not None:
-                self._wake_ups.changed(write.key, write.wake_up_at)
+            self._hand_over(write, write.tasks)
 
     @translated
     def delete_run(self, key: RunKey, shard: int, range_id: int) -> None:
@@ -271,6 +272,22 @@ class SqliteExecutions:
         )
         if self._cursor.rowcount != 1:
             raise Conflict(f"{write.expected_run_id} is not the current run of {key.workflow_id}")
+
+    def _hand_over(self, write: RunWrite, tasks: Sequence[Task]) -> None:
+        """What was committed goes to the queues and the heap."""
+        if tasks:
+            self._queues.send(tasks)
+        if write.wake_up_at is not None:
+            self._wake_ups.changed(write.key, write.wake_up_at)
+
+    def _undone(self, write: RunWrite) -> Sequence[Task]:
+        """The tasks of a transaction committed before that are still to be done."""
+        row = self._rows.find(write.key)
+        if row is None:
+            return ()
+        undone = {(row.row, task_id) for (task_id,) in self._cursor.execute(_SELECT_TASKS, (row.row,))}
+        undone.difference_update(self._queues.deleted_rows)
+        return [task for task in write.tasks if (row.row, task.task_id) in undone]
 
     def _committed_before(self, transaction: Transaction) -> bool:
         tokens = [

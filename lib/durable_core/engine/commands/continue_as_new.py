@@ -1,7 +1,7 @@
 """CONTINUE_AS_NEW_WORKFLOW_EXECUTION: this run ends and the next one begins, in one transition."""
 
 from temporalio.api.command.v1 import Command, ContinueAsNewWorkflowExecutionCommandAttributes
-from temporalio.api.common.v1 import WorkflowType
+from temporalio.api.common.v1 import Priority, WorkflowType
 from temporalio.api.enums.v1 import ContinueAsNewInitiator, EventType, WorkflowTaskFailedCause
 from temporalio.api.history.v1 import (
     HistoryEvent,
@@ -15,7 +15,7 @@ from durable_core.engine.completion import BadCommand, Completion, check_size, r
 from durable_core.model import limits, retry
 from durable_core.model.errors import InvalidArgument
 from durable_core.model.payloads import fields_size
-from durable_core.model.times import duration, timestamp
+from durable_core.model.times import duration, nanos, timestamp
 
 _Cause = WorkflowTaskFailedCause
 _BAD = _Cause.WORKFLOW_TASK_FAILED_CAUSE_BAD_CONTINUE_AS_NEW_ATTRIBUTES
@@ -35,16 +35,9 @@ def handle(completion: Completion, command: Command) -> HistoryEvent:
         user_metadata=command.user_metadata if command.HasField("user_metadata") else None,
         workflow_execution_continued_as_new_event_attributes=closed,
     )
-    first = t.first_event()
     core = t.state.core
-    t.successor = starting.begin(
-        starting.NewRun(core.namespace_id, core.namespace, run_id, t.ids.unique()),
-        started,
-        t.now,
-        t.ids,
-        user_metadata=first.user_metadata if first.HasField("user_metadata") else None,
-        links=first.links,
-    )
+    new = starting.NewRun(core.namespace_id, core.namespace, run_id, t.ids.unique())
+    t.successor = starting.begin(new, started, t.now, t.ids)
     closing.after_close(t)
     return event
 
@@ -76,16 +69,14 @@ def _closing_attributes(
         workflow_task_timeout=duration(task),
         workflow_task_completed_event_id=completion.completed_event_id,
         backoff_start_interval=duration(backoff) if attributes.HasField("backoff_start_interval") else None,
-        initiator=attributes.initiator or ContinueAsNewInitiator.CONTINUE_AS_NEW_INITIATOR_WORKFLOW,
+        initiator=attributes.initiator,
         failure=attributes.failure if attributes.HasField("failure") else None,
         last_completion_result=attributes.last_completion_result
         if attributes.HasField("last_completion_result")
         else None,
         header=attributes.header if attributes.HasField("header") else None,
         memo=attributes.memo if attributes.HasField("memo") else None,
-        search_attributes=checks.typed_search_attributes(
-            attributes.search_attributes, completion.namespace
-        )
+        search_attributes=checks.typed_search_attributes(attributes.search_attributes, completion.namespace)
         if attributes.HasField("search_attributes")
         else None,
         inherit_build_id=attributes.inherit_build_id,
@@ -107,16 +98,12 @@ def _time_outs(
             values.append(checks.valid_duration(value))
         except InvalidArgument as error:
             detail = f"Invalid {field} on ContinueAsNewWorkflowExecutionCommand: {error}."
-            raise BadCommand(
-                _BAD, f"{detail} WorkflowType={workflow_type} TaskQueue={shown}"
-            ) from error
+            raise BadCommand(_BAD, f"{detail} WorkflowType={workflow_type} TaskQueue={shown}") from error
     run, task, backoff = values
     return run, task, backoff
 
 
-def _check_sizes(
-    completion: Completion, attributes: ContinueAsNewWorkflowExecutionCommandAttributes
-) -> None:
+def _check_sizes(completion: Completion, attributes: ContinueAsNewWorkflowExecutionCommandAttributes) -> None:
     name = "ContinueAsNewWorkflowExecutionCommandAttributes"
     check_size(attributes.input.ByteSize(), f"{name}. Input", _BAD)
     if fields_size(attributes.memo.fields) > limits.memo_bytes_max:
@@ -157,7 +144,7 @@ def _started_attributes(
         workflow_execution_timeout=duration(core.execution_timeout) if core.execution_timeout else None,
         workflow_run_timeout=closed.workflow_run_timeout,
         workflow_task_timeout=closed.workflow_task_timeout,
-        initiator=closed.initiator,
+        initiator=closed.initiator or ContinueAsNewInitiator.CONTINUE_AS_NEW_INITIATOR_WORKFLOW,
         continued_failure=closed.failure if closed.HasField("failure") else None,
         last_completion_result=closed.last_completion_result
         if closed.HasField("last_completion_result")
@@ -168,13 +155,11 @@ def _started_attributes(
         if core.execution_expires_at
         else None,
         cron_schedule=attributes.cron_schedule,
-        first_workflow_task_backoff=closed.backoff_start_interval,
+        first_workflow_task_backoff=duration(closing.spaced(t, nanos(closed.backoff_start_interval))),
         header=closed.header if closed.HasField("header") else None,
-        source_version_stamp=None,
+        memo=closed.memo if closed.HasField("memo") else None,
+        search_attributes=closed.search_attributes if closed.HasField("search_attributes") else None,
+        priority=Priority.FromString(core.priority) if core.has_priority else None,
     )
     closing.carry_over(t, started, closed.new_execution_run_id)
-    for key, payload in closed.memo.fields.items():
-        started.memo.fields[key].CopyFrom(payload)
-    for key, payload in closed.search_attributes.indexed_fields.items():
-        started.search_attributes.indexed_fields[key].CopyFrom(payload)
     return started

@@ -27,9 +27,7 @@ def handle(completion: Completion, command: Command) -> HistoryEvent:
             f"the number of pending signals to external workflows, {len(t.state.signals)}, has reached the "
             f"per-workflow limit of {limits.pending_signals_max}",
         )
-    check_size(
-        attributes.input.ByteSize(), "SignalExternalWorkflowExecutionCommandAttributes.Input", _BAD
-    )
+    check_size(attributes.input.ByteSize(), "SignalExternalWorkflowExecutionCommandAttributes.Input", _BAD)
     event = t.add(
         EventType.EVENT_TYPE_SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED,
         user_metadata=command.user_metadata if command.HasField("user_metadata") else None,
@@ -60,9 +58,7 @@ def _check(attributes: SignalExternalWorkflowExecutionCommandAttributes) -> None
     workflow_id, run_id = attributes.execution.workflow_id, attributes.execution.run_id
     where = f"Namespace={attributes.namespace} RunId={run_id} SignalName={attributes.signal_name}"
     if not workflow_id:
-        raise BadCommand(
-            _BAD, f"WorkflowId is not set on SignalExternalWorkflowExecutionCommand. {where}"
-        )
+        raise BadCommand(_BAD, f"WorkflowId is not set on SignalExternalWorkflowExecutionCommand. {where}")
     if checks.too_long(workflow_id):
         detail = f"WorkflowId={workflow_id} Length={len(workflow_id)} Limit={limits.id_length_max} {where}"
         raise BadCommand(
@@ -73,11 +69,7 @@ def _check(attributes: SignalExternalWorkflowExecutionCommandAttributes) -> None
             f"WorkflowId={workflow_id} Namespace={attributes.namespace} RunId={run_id} "
             f"SignalName={attributes.signal_name}"
         )
-        raise BadCommand(
-            _BAD, f"Invalid RunId set on SignalExternalWorkflowExecutionCommand. {detail}"
-        )
+        raise BadCommand(_BAD, f"Invalid RunId set on SignalExternalWorkflowExecutionCommand. {detail}")
     if not attributes.signal_name:
         detail = f"WorkflowId={workflow_id} Namespace={attributes.namespace} RunId={run_id}"
-        raise BadCommand(
-            _BAD, f"SignalName is not set on SignalExternalWorkflowExecutionCommand. {detail}"
-        )
+        raise BadCommand(_BAD, f"SignalName is not set on SignalExternalWorkflowExecutionCommand. {detail}")

@@ -96,8 +96,7 @@ def _normalized(
         workflow_execution_timeout=duration(execution),
         workflow_run_timeout=duration(run),
         workflow_task_timeout=duration(task),
-        parent_close_policy=attributes.parent_close_policy
-        or ParentClosePolicy.PARENT_CLOSE_POLICY_TERMINATE,
+        parent_close_policy=attributes.parent_close_policy or ParentClosePolicy.PARENT_CLOSE_POLICY_TERMINATE,
         control=attributes.control,
         workflow_task_completed_event_id=completion.completed_event_id,
         workflow_id_reuse_policy=attributes.workflow_id_reuse_policy
@@ -130,9 +129,7 @@ def _check_names(attributes: StartChildWorkflowExecutionCommandAttributes, where
             raise BadCommand(_BAD, f"{field} on {name} exceeds length limit. {detail} {where}")
 
 
-def _time_outs(
-    attributes: StartChildWorkflowExecutionCommandAttributes, where: str
-) -> tuple[int, int, int]:
+def _time_outs(attributes: StartChildWorkflowExecutionCommandAttributes, where: str) -> tuple[int, int, int]:
     """Execution, run and task time-outs in ns; the run is bounded by the execution, the task by the run."""
     values = []
     for field, value in (

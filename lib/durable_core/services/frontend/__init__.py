@@ -1,1 +1,1 @@
-"""The RPCs of the frontend: one module each, with one public function of the same name."""
+"""One module per RPC, one public function each. What two of them share stands one level up."""

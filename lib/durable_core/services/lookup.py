@@ -1,0 +1,50 @@
+"""From what a request names (namespace, workflow ID, perhaps run ID) to a run."""
+
+from google.protobuf.message import Message
+from temporalio.api.common.v1 import WorkflowExecution
+
+from durable_core.engine import checks
+from durable_core.model.errors import InvalidArgument, NotFound
+from durable_core.model.ids import RunKey, WorkflowKey, is_uuid
+from durable_core.model.state import RunState
+from durable_core.services.context import Context
+
+ALREADY_COMPLETED = "workflow execution already completed"
+
+
+def check_present(request: Message, field: str) -> None:
+    """Raise `InvalidArgument` where a request names no execution at all."""
+    if not request.HasField(field):
+        raise InvalidArgument("Execution is not set on request.")
+
+
+def check_execution(execution: WorkflowExecution) -> None:
+    """Raise `InvalidArgument` for IDs that can name nothing."""
+    if not execution.workflow_id:
+        raise InvalidArgument("WorkflowId is not set on request.")
+    if checks.too_long(execution.workflow_id):
+        raise InvalidArgument("WorkflowId length exceeds limit.")
+    if execution.run_id and not is_uuid(execution.run_id):
+        raise InvalidArgument("Invalid RunId.")
+
+
+def run_key(context: Context, namespace_id: str, execution: WorkflowExecution) -> RunKey:
+    """The run that is named, or the current one where only the workflow is. Raises `InvalidArgument`, `NotFound`."""
+    check_execution(execution)
+    workflow = WorkflowKey(namespace_id, execution.workflow_id)
+    return workflow.run(execution.run_id or context.runs.current_run_id(workflow))
+
+
+def require_open(state: RunState) -> None:
+    """Raise `NotFound` for a closed run."""
+    if not state.is_open:
+        raise NotFound(ALREADY_COMPLETED)
+
+
+def require_child_of(state: RunState, parent: RunState, *, only: bool) -> None:
+    """Raise `NotFound` where a request is meant for a child of `parent` only, and this run is none."""
+    if not only:
+        return
+    found = state.core.parent
+    if found is None or (found.workflow_id, found.run_id) != (parent.core.workflow_id, parent.core.run_id):
+        raise NotFound("workflow execution not found")

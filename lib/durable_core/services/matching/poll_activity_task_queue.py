@@ -1,0 +1,65 @@
+"""PollActivityTaskQueue: an attempt of an activity for a worker."""
+
+from temporalio.api.workflowservice.v1 import PollActivityTaskQueueRequest, PollActivityTaskQueueResponse
+
+from durable_core.engine import activities, checks
+from durable_core.engine.transition import Transition
+from durable_core.engine.workflow_tasks import Claim
+from durable_core.model import limits
+from durable_core.model.errors import InvalidArgument
+from durable_core.model.ids import QueueKey, QueueKind
+from durable_core.model.state import ActivityInfo, RunState
+from durable_core.model.tasks import ActivityTask, Task
+from durable_core.model.times import SECOND
+from durable_core.services import claims
+from durable_core.services.calls import Call, Wait
+from durable_core.services.context import Context
+
+_Reply = PollActivityTaskQueueResponse
+
+
+def poll_activity_task_queue(
+    context: Context, request: PollActivityTaskQueueRequest, call: Call
+) -> _Reply | Wait:
+    namespace = context.namespaces.named(request.namespace)
+    _check(request)
+    queue = QueueKey(namespace.namespace_id, request.task_queue.name, QueueKind.ACTIVITY)
+    context.pollers.seen(queue, request.identity, context.clock.now())
+    while (received := context.task_queues.receive(queue)) is not None:
+        body = received.task.body
+        assert isinstance(body, ActivityTask)
+        reply = _claim(context, request, received.task, body)
+        context.task_queues.delete(received)
+        if reply is not None:
+            return reply
+    if call.last:
+        return _Reply()
+    return Wait((queue,), limits.long_poll_tasks / SECOND)
+
+
+def _check(request: PollActivityTaskQueueRequest) -> None:
+    if not request.HasField("task_queue") or not request.task_queue.name:
+        raise InvalidArgument("TaskQueue is not set on request.")
+    if checks.too_long(request.task_queue.name):
+        raise InvalidArgument("TaskQueue length exceeds limit.")
+    if checks.too_long(request.identity):
+        raise InvalidArgument("Identity length exceeds limit.")
+
+
+def _claim(
+    context: Context, request: PollActivityTaskQueueRequest, task: Task, body: ActivityTask
+) -> _Reply | None:
+    """Start the attempt for this poller, or None when its message is stale."""
+    version = claims.worker_version(request.worker_version_capabilities)
+    claim = Claim(context.ids.unique(), request.identity, version)
+
+    def decide(t: Transition) -> tuple[RunState, ActivityInfo] | None:
+        info = t.state.activities.get(body.scheduled_event_id)
+        if not t.state.is_open or info is None or info.started_at or info.stamp != body.stamp:
+            return None
+        return t.state, activities.start(t, info, claim)
+
+    if context.runs.find(task.run) is None:
+        return None
+    claimed = context.runs.update(task.run, decide)
+    return None if claimed is None else claims.activity_task(context, *claimed)

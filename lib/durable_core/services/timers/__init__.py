@@ -1,0 +1,1 @@
+"""Wake-ups: what happens when one is due."""
