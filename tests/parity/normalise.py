@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import math
 import re
 from datetime import datetime, timedelta
@@ -39,6 +40,10 @@ _OPAQUE = {
 _UNORDERED = ("coreUsedFlags", "langUsedFlags")
 # Durations that the server computes from two readings of its clock: rounded to a hundredth of a second.
 _CLOCK_DIFFERENCES = ("currentRetryInterval",)
+
+
+# Longer texts are compared by length and digest, so that a difference can be read.
+LONGEST_SHOWN = 10_000
 
 
 class Normaliser:
@@ -78,6 +83,9 @@ class Normaliser:
         """Times of the wall clock, and random IDs (run IDs, request IDs, sticky queues of SDK workers) by order."""
         if _TIMESTAMP.fullmatch(text):
             return "<time>"
+        if len(text) > LONGEST_SHOWN:
+            digest = hashlib.sha256(text.encode()).hexdigest()
+            return f"<{len(text)} characters, {digest}>"
         text = _CLOCK_IN_MARKER.sub("<time>", text)
         return _UUID.sub(lambda match: self._name(match.group()), text)
 

@@ -1,40 +1,46 @@
-"""Print what one server shows for scenarios: `python -m tests.parity.show ADDRESS NAME...`.
+"""Print what the reference server shows for scenarios: `python -m tests.parity.show NAME...`, or all of them.
 
 Here lives the tool for looking at the reference server's behaviour while building; the comparison itself is
-`test_parity`. Newcomers forget that a scenario's IDs are fixed: the process ID is added to its name here, so
-that it can be run again.
+`test_parity`. Newcomers forget that scenarios' IDs are fixed: each look needs a fresh server, and gets one.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import os
 import sys
 from typing import Any
 
 from .scenarios import load_all
+from .servers import start_oracle
 from .test_parity import observe
 
 
-def main(address: str, names: list[str]) -> None:
-    """Run each named scenario and print its observation as JSON."""
+def main(names: list[str]) -> None:
+    """Run each named scenario and print its observation, an event a line."""
     scenarios = load_all()
-    for name in names or list(scenarios):
-        observation = asyncio.run(observe(f"{name}-{os.getpid()}", scenarios[name], address))
-        print(f"### {name}")
-        for label, value in observation["notes"].items():
-            print(f"{label}: {_compact(value)}")
-        for label, events in observation["histories"].items():
-            print(f"history {label}")
-            for event in events:
-                print("  " + _event_line(event))
-        print(observation.get("raised", ""))
+    server = start_oracle()
+    try:
+        for name in names or list(scenarios):
+            _print(name, asyncio.run(observe(name, scenarios[name], server.address)))
+    finally:
+        server.stop()
+
+
+def _print(name: str, observation: dict[str, Any]) -> None:
+    print(f"### {name}")
+    for label, value in observation["notes"].items():
+        print(f"{label}: {_compact(value)}")
+    for label, events in observation["histories"].items():
+        print(f"history {label}")
+        for event in events:
+            print("  " + _event_line(event))
+    print(observation.get("raised", ""))
 
 
 def _compact(value: Any) -> str:
     if isinstance(value, dict) and "history" in value:
-        events = "".join("\n    " + _event_line(event) for event in value["history"]["events"])
+        events = "".join("\n    " + _event_line(event) for event in value["history"].get("events", []))
         rest = {key: item for key, item in value.items() if key != "history"}
         return json.dumps(rest, ensure_ascii=False) + events
     return json.dumps(value, ensure_ascii=False)
@@ -49,4 +55,4 @@ def _event_line(event: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    main(sys.argv[1:])

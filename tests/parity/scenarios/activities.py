@@ -374,3 +374,87 @@ async def eager_activity_comes_with_the_reply(env: Environment) -> None:
     for activity in reply.activity_tasks:
         await worker.complete_activity(activity)
     await _finish(env, worker)
+
+
+@scenario
+async def activity_id_is_free_after_completion(env: Environment) -> None:
+    """The same ID may be scheduled again once the first has ended."""
+    worker = await _scheduled(env)
+    await worker.complete_activity(await worker.activity_task(), "first")
+    await worker.step(schedule_activity(env))
+    await worker.complete_activity(await worker.activity_task(), "second")
+    await _finish(env, worker)
+
+
+@scenario
+async def activity_timeouts_are_bounded(env: Environment) -> None:
+    """Each time-out is cut to what encloses it: schedule-to-close, or the run."""
+    worker = RawWorker(env)
+    await env.start(workflow_run_timeout=seconds(100))
+    cases: dict[str, dict[str, float]] = {
+        "start to close beyond the run": {"start_to_close_timeout": 200},
+        "all beyond schedule to close": {
+            "schedule_to_close_timeout": 10,
+            "schedule_to_start_timeout": 20,
+            "start_to_close_timeout": 30,
+            "heartbeat_timeout": 40,
+        },
+        "schedule to close beyond the run": {"schedule_to_close_timeout": 300},
+        "heartbeat beyond start to close": {"start_to_close_timeout": 5, "heartbeat_timeout": 50},
+        "schedule to start and start to close": {"schedule_to_start_timeout": 5, "start_to_close_timeout": 6},
+    }
+    commands = []
+    for name, timeouts in cases.items():
+        attributes: dict[str, Any] = {field: seconds(value) for field, value in timeouts.items()}
+        commands.append(schedule_activity(env, name, **attributes))
+    await worker.step(*commands)
+    await env.record()
+
+
+@scenario
+async def activity_of_a_given_run_by_id(env: Environment) -> None:
+    """Calls by ID may name the run; a bad, an unknown and a closed run are refused."""
+    worker = await _scheduled(env)
+    await worker.activity_task()
+    run_id = (await env.describe()).workflow_execution_info.execution.run_id
+    by_id: dict[str, Any] = {"workflow_id": env.id(), "activity_id": "activity"}
+    method = "RespondActivityTaskCompletedById"
+    for name, run in {"bad": "not-a-run-id", "unknown": "11111111-2222-4333-8444-555555555555"}.items():
+        await env.attempt(name, env.call(method, run_id=run, **by_id))
+    await env.attempt("no activity ID", env.call(method, workflow_id=env.id()))
+    await env.attempt("no workflow ID", env.call(method, activity_id="activity"))
+    await env.attempt("right", env.call(method, run_id=run_id, **by_id))
+    await _finish(env, worker)
+    await env.attempt("closed", env.call(method, run_id=run_id, **by_id))
+
+
+@scenario
+async def activity_start_names_the_build_of_its_answer(env: Environment) -> None:
+    """The build ID that an answer brings is in the started event; that of a poll or a heartbeat is not."""
+    worker = RawWorker(env)
+    await env.start()
+    names = ("a completed", "b heartbeat", "c failed", "d retried")
+    soon = {"initial_interval": seconds(0.1), "maximum_attempts": 2}
+    await worker.step(*(schedule_activity(env, name, retry_policy=soon) for name in names))
+
+    async def poll() -> Any:
+        return await env.call(
+            "PollActivityTaskQueue",
+            task_queue={"name": env.queue()},
+            worker_version_capabilities={"build_id": "polled"},
+            identity="worker",
+        )
+
+    async def answer(method: str, name: str, **fields: Any) -> None:
+        build = {"worker_version": {"build_id": "answered"}}
+        await env.call(method, task_token=tasks[name].task_token, identity="worker", **build | fields)
+
+    tasks = {task.activity_id: task for task in [await poll() for _ in names]}
+    await answer("RespondActivityTaskCompleted", "a completed")
+    await worker.heartbeat(tasks["b heartbeat"])
+    await worker.complete_activity(tasks["b heartbeat"])
+    await answer("RespondActivityTaskFailed", "c failed", failure=application_failure(non_retryable=True))
+    await answer("RespondActivityTaskFailed", "d retried", failure=application_failure())
+    await worker.complete_activity(await poll())
+    await env.terminate()
+    await env.record()

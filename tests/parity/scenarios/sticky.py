@@ -137,3 +137,34 @@ async def sticky_worker_is_gone_before_it_ever_polled(env: Environment) -> None:
     env.note("task", seen(task))
     await worker.complete(task, complete_workflow())
     await env.record()
+
+
+@scenario
+async def sticky_query_brings_no_history(env: Environment) -> None:
+    """A direct query of a cached workflow goes to its sticky queue, without any history."""
+    worker = await _cached(env)
+    await worker.complete(await _sticky_task(env, worker), sticky_attributes=_sticky(env))
+    query = {"query_type": "state"}
+    call = env.call("QueryWorkflow", execution={"workflow_id": env.id()}, query=query)
+    asked = asyncio.create_task(env.attempt("answered", call))
+    task = await worker.workflow_task(env.queue("sticky"), sticky_of=env.queue())
+    env.note("task", seen(task))
+    answer: dict[str, Any] = {
+        "completed_type": "QUERY_RESULT_TYPE_ANSWERED",
+        "query_result": {"payloads": []},
+    }
+    await env.call("RespondQueryTaskCompleted", task_token=task.task_token, **answer)
+    await asked
+
+
+@scenario
+async def sticky_task_times_out_while_it_runs(env: Environment) -> None:
+    """Start-to-close of a sticky task: the next one goes to the normal queue, as a first attempt."""
+    worker = RawWorker(env)
+    await env.start(workflow_task_timeout=seconds(1))
+    await worker.step(start_timer(), sticky_attributes=_sticky(env))
+    await _sticky_task(env, worker)
+    task = await worker.workflow_task()
+    env.note("task", seen(task))
+    await worker.complete(task, complete_workflow())
+    await env.record()
