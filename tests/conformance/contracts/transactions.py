@@ -207,6 +207,18 @@ class TokensContract:
         assert len(receive_all(backend.task_queues)) == 1
         assert len(history(backend.histories, branch=RUN.run_id)) == 1
 
+    def test_a_repeat_brings_no_task_back_that_is_done(self, factory: Factory) -> None:
+        backend = factory.open()
+        writer = Writer(backend)
+        transaction = writer.commit(write(tasks=[writer.task(RUN), writer.task(RUN)]))
+        factory.relay()
+        done, undone = receive_all(backend.task_queues)
+        backend.task_queues.delete(done)
+        backend.executions.commit(transaction)
+        factory.relay()
+        factory.pass_visibility_time()
+        assert [one.task for one in receive_all(backend.task_queues)] == [undone.task]
+
     def test_a_repeated_transaction_of_two_runs_succeeds(self, factory: Factory) -> None:
         backend = factory.open()
         writer = Writer(backend)
