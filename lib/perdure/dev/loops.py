@@ -1,4 +1,4 @@
-"""What runs without being called: the timers, and the tasks of the history service.
+"""What runs without being called: the timers, the tasks of the history service, and the tidying of the database.
 
 What does not live here: what a due wake-up or a task does (`durable_core` decides that).
 A newcomer's trap: an earlier wake-up may be armed while we sleep towards a later one, hence `look` after every call.
@@ -17,6 +17,7 @@ from perdure.dev.notifications import InProcessNotifications
 # How long a sleep may be, so that a clock that was set costs this much at most.
 SLEEP_SECONDS_MAX = 5.0
 RETRY_SECONDS = 0.5
+FLUSH_SECONDS = 1.0
 
 log = logging.getLogger("perdure")
 
@@ -33,9 +34,12 @@ class Engine(Protocol):
     def run_service_task(self) -> bool:
         """Run the next task of the history service, if there is one."""
 
+    def flush(self) -> None:
+        """Remove from the database what is done with."""
+
 
 class Loops:
-    """The background loops of one embedded server. `start` them in its event loop; `stop` ends both."""
+    """The background loops of one embedded server. `start` them in its event loop; `stop` ends them."""
 
     def __init__(self, engine: Engine, notifications: InProcessNotifications, clock: Clock) -> None:
         self._engine = engine
@@ -49,6 +53,7 @@ class Loops:
         self._tasks = [
             asyncio.create_task(self._timers(), name="timers"),
             asyncio.create_task(self._service_tasks(), name="service tasks"),
+            asyncio.create_task(self._tidying(), name="tidying"),
         ]
 
     async def stop(self) -> None:
@@ -105,3 +110,11 @@ class Loops:
                 await asyncio.sleep(0)
             else:
                 await self._notifications.wait((SERVICE_QUEUE,), SLEEP_SECONDS_MAX)
+
+    async def _tidying(self) -> None:
+        while True:
+            await asyncio.sleep(FLUSH_SECONDS)
+            try:
+                self._engine.flush()
+            except StorageError as error:
+                log.warning("tidying the database failed, trying again: %s", error)

@@ -17,7 +17,7 @@ from temporalio.api.workflowservice.v1 import RegisterNamespaceRequest
 from durable_core.adapters.sqlite import CannotOpen, DatabaseInUse, NewerFormat, NotOurDatabase
 from durable_core.bootstrap import embedded
 from durable_core.config import Settings
-from durable_core.model.errors import NamespaceAlreadyExists
+from durable_core.model.errors import NamespaceAlreadyExists, ShardsMismatch
 from durable_core.services.frontend.register_namespace import register_namespace
 from durable_core.services.rpcs import OPERATOR_SERVICE, WORKFLOW_SERVICE
 from durable_core.wire.methods import OPERATOR_SERVICE_NAME, WORKFLOW_SERVICE_NAME, MethodTable
@@ -26,7 +26,7 @@ from perdure.dev.server import Server, ServerOptions
 
 EXIT_REFUSED = 1
 # Reasons that a person can do something about; anything else is a defect and shows its traceback.
-_CANNOT_START = (CannotOpen, DatabaseInUse, NewerFormat, NotOurDatabase)
+_CANNOT_START = (CannotOpen, DatabaseInUse, NewerFormat, NotOurDatabase, ShardsMismatch)
 # The retention that `temporal server start-dev` gives its namespaces.
 RETENTION_SECONDS = 24 * 3600
 

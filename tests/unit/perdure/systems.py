@@ -52,6 +52,7 @@ class TinySystem:
     due: int | None = None
     fire: Callable[[], None] = lambda: None
     service_tasks: list[str] = field(default_factory=list)
+    flushed: bool = False
     closed: bool = False
 
     @property
@@ -67,6 +68,9 @@ class TinySystem:
 
     def run_service_task(self) -> bool:
         return bool(self.service_tasks and self.service_tasks.pop())
+
+    def flush(self) -> None:
+        self.flushed = True
 
     def close(self) -> None:
         self.closed = True
