@@ -180,11 +180,12 @@ def time_out(t: Transition, info: ActivityInfo, timeout_type: "TimeoutType.Value
         source="Server",
         timeout_failure_info=TimeoutFailureInfo(timeout_type=timeout_type),
     )
-    state: RetryState.ValueType | None = RetryState.RETRY_STATE_TIMEOUT
+    state = RetryState.RETRY_STATE_TIMEOUT
     if timeout_type in (TimeoutType.TIMEOUT_TYPE_START_TO_CLOSE, TimeoutType.TIMEOUT_TYPE_HEARTBEAT):
-        state = _retry(t, info, failure)
-        if state is None:
+        refused = _retry(t, info, failure)
+        if refused is None:
             return
+        state = refused
     elif timeout_type == TimeoutType.TIMEOUT_TYPE_SCHEDULE_TO_CLOSE:
         failure.message = _NOT_ENOUGH_TIME if info.started_at or info.attempt > 1 else failure.message
     end_timed_out(t, info, failure, state)

@@ -1,6 +1,6 @@
 """What is due when: the one armed wake-up of a run, and what happens when it fires.
 
-A run arms one wake-up, at or before its earliest deadline. A transition looks only at what it changed: a deadline that is
+A run arms one wake-up, at or before its earliest deadline. A transition looks only at what it changed: a deadline
 earlier than the armed wake-up moves it; one that went away is left to a wake-up that finds nothing due and arms anew.
 A newcomer's trap: the armed time is therefore a lower bound, never the next deadline itself.
 """

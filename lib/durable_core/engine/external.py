@@ -1,4 +1,4 @@
-"""Signals and cancel requests: how they arrive at a run, and how their outcome is recorded at the run that sent them."""
+"""Signals and cancel requests: how they arrive, and how their outcome is recorded at their sender."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,7 +4,7 @@ A newcomer's trap: the checks come before the change. `apply` raises `IllegalTra
 and the state is as it was.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from msgspec.structs import replace
 from temporalio.api.enums.v1 import EventType
@@ -14,7 +14,7 @@ from durable_core.machines import activity, child_workflow, execution, external,
 from durable_core.model.errors import IllegalTransition
 from durable_core.model.state import BUFFERED_EVENT_ID, Core, RunState
 
-APPLY: dict[int, Callable[[RunState, HistoryEvent], None]] = {
+APPLY: Mapping[EventType.ValueType, Callable[[RunState, HistoryEvent], None]] = {
     **execution.APPLY,
     **workflow_task.APPLY,
     **activity.APPLY,

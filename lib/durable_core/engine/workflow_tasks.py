@@ -30,7 +30,7 @@ from temporalio.api.workflowservice.v1 import RespondWorkflowTaskCompletedReques
 from durable_core.engine.transition import Transition
 from durable_core.machines import workflow_task
 from durable_core.model import limits
-from durable_core.model.errors import NotFound
+from durable_core.model.errors import IllegalTransition, NotFound
 from durable_core.model.ids import QueueKind
 from durable_core.model.state import Core, RunState, WorkflowTaskInfo
 from durable_core.model.tasks import WorkflowTask
@@ -67,8 +67,7 @@ def schedule(
     timeout = workflow_task.timeout_of_attempt(core, attempt)
     if attempt == 1:
         _add_scheduled(t, core, attempt, timeout, t.now)
-        task = core.workflow_task
-        assert task is not None
+        task = _pending(t)
         if original_scheduled_at is not None:
             task = replace(task, original_scheduled_at=original_scheduled_at)
     else:
@@ -138,8 +137,7 @@ def _started_attributes(
 def start(t: Transition, claim: Claim) -> WorkflowTaskInfo:
     """A worker takes the pending task."""
     core = t.state.core
-    task = core.workflow_task
-    assert task is not None and not task.started_event_id
+    task = _pending(t)
     suggest, reasons = _suggestion(core)
     transient = workflow_task.is_transient(task)
     if transient and task.scheduled_event_id != core.next_event_id:
@@ -147,8 +145,7 @@ def start(t: Transition, claim: Claim) -> WorkflowTaskInfo:
         core.workflow_task_attempt = 1
         _add_scheduled(t, core, 1, task.timeout, t.now)
         transient = False
-        task = core.workflow_task
-        assert task is not None
+        task = _pending(t)
     if transient:
         task = replace(
             task,
@@ -166,8 +163,15 @@ def start(t: Transition, claim: Claim) -> WorkflowTaskInfo:
     attributes = _started_attributes(task.scheduled_event_id, claim, suggest, reasons, core.history_bytes)
     t.add(EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED, workflow_task_started_event_attributes=attributes)
     t.new_batch()
-    assert core.workflow_task is not None
-    return core.workflow_task
+    return _pending(t)
+
+
+def _pending(t: Transition) -> WorkflowTaskInfo:
+    """The pending task, read afresh: adding an event replaces it."""
+    task = t.state.core.workflow_task
+    if task is None:
+        raise IllegalTransition("no workflow task is pending")
+    return task
 
 
 def transient_events(core: Core) -> list[HistoryEvent]:
@@ -238,8 +242,7 @@ def complete(
             workflow_task_started_event_attributes=attributes,
         )
         t.new_batch()
-        assert core.workflow_task is not None
-        task = core.workflow_task
+        task = _pending(t)
     completed = WorkflowTaskCompletedEventAttributes(
         scheduled_event_id=task.scheduled_event_id,
         started_event_id=task.started_event_id,
@@ -288,8 +291,7 @@ def fail(
 def time_out(t: Transition, timeout_type: "TimeoutType.ValueType") -> None:
     """The pending task was not started (sticky only) or not answered in time; a new one follows."""
     core = t.state.core
-    task = core.workflow_task
-    assert task is not None
+    task = _pending(t)
     if workflow_task.is_transient(task):
         workflow_task.end_unsuccessfully(core, t.now, raise_attempt=True)
         t.is_dirty = True

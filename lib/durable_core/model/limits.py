@@ -1,6 +1,6 @@
 """Every bound that users meet, named once, with its unit. Values are the Temporal server's defaults.
 
-Source of each: the dynamic configuration of the Temporal server 1.32 and its behaviour under `temporal server start-dev`.
+Source of each: the dynamic configuration of the Temporal server 1.32, and what `temporal server start-dev` does.
 """
 
 from durable_core.model.times import DAY, HOUR, MINUTE, SECOND

@@ -123,7 +123,7 @@ def decide(
 ) -> Verdict:
     """Whether another attempt follows the `attempt`-th, and after how many ns.
 
-    `expires_at` (ns since the epoch, 0: never) bounds the start of the next attempt; `next_delay` overrides the back-off.
+    `expires_at` (ns since the epoch, 0: never) bounds the next attempt's start; `next_delay` overrides the back-off.
     """
     if policy is None:
         return Verdict(None, RetryState.RETRY_STATE_RETRY_POLICY_NOT_SET)

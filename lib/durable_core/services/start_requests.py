@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from google.protobuf.duration_pb2 import Duration
-from temporalio.api.common.v1 import Callback, Link, Memo, Payloads, SearchAttributes
+from temporalio.api.common.v1 import Callback, Link, Memo, Payloads, RetryPolicy, SearchAttributes
 from temporalio.api.enums.v1 import ContinueAsNewInitiator, WorkflowIdConflictPolicy, WorkflowIdReusePolicy
 from temporalio.api.history.v1 import WorkflowExecutionStartedEventAttributes
 from temporalio.api.sdk.v1 import UserMetadata
@@ -91,7 +91,7 @@ def _check_names(request: StartWorkflowExecutionRequest) -> None:
 
 def _refuse_later_features(request: StartWorkflowExecutionRequest) -> None:
     for field in ("versioning_override", "time_skipping_config", "eager_worker_deployment_options"):
-        if request.HasField(field):  # type: ignore[arg-type]
+        if request.HasField(field):
             raise Unimplemented(f"{field} is not supported yet.")
 
 
@@ -144,7 +144,7 @@ def check_callbacks(callbacks: list[Callback]) -> None:
         raise Unimplemented("completion_callbacks are not supported yet.")
 
 
-def filled_retry(request: StartWorkflowExecutionRequest) -> retry.RetryPolicyMessage:
+def filled_retry(request: StartWorkflowExecutionRequest) -> RetryPolicy:
     return retry.with_defaults(
         request.retry_policy,
         limits.workflow_retry_initial_interval,

@@ -1,6 +1,6 @@
 """The one path that touches a run: load, decide, check invariants, commit, tell whoever waits.
 
-A decision is a function of a `Transition`; it may be called again on newer state, so it must not do anything but decide.
+A decision is a function of a `Transition`; it may be called again on newer state, so it only decides.
 While this process owns a shard, the states it cached of that shard are valid without reading them: nobody else can have
 written. A lost shard or a conflict drops what was cached, and the decision is made again.
 """
@@ -86,7 +86,10 @@ class UnitOfWork:
         pause: Callable[[float], None],
         settings: UnitSettings,
     ) -> None:
-        """`retention` gives a namespace's, in ns; `is_polled` says whether a sticky queue has a worker; `pause` waits that many seconds between two tries."""
+        """`retention` gives a namespace's, in ns; `is_polled` says whether a sticky queue has a worker.
+
+        `pause` waits that many seconds between two tries.
+        """
         self._executions = executions
         self._reader = reader
         self._clock = clock

@@ -1,7 +1,7 @@
 """CONTINUE_AS_NEW_WORKFLOW_EXECUTION: this run ends and the next one begins, in one transition."""
 
 from temporalio.api.command.v1 import Command, ContinueAsNewWorkflowExecutionCommandAttributes
-from temporalio.api.common.v1 import Priority, WorkflowType
+from temporalio.api.common.v1 import Priority, RetryPolicy, WorkflowType
 from temporalio.api.enums.v1 import ContinueAsNewInitiator, EventType, WorkflowTaskFailedCause
 from temporalio.api.history.v1 import (
     HistoryEvent,
@@ -121,7 +121,7 @@ def _check_sizes(completion: Completion, attributes: ContinueAsNewWorkflowExecut
             raise BadCommand(_BAD, detail) from error
 
 
-def _filled(attributes: ContinueAsNewWorkflowExecutionCommandAttributes) -> retry.RetryPolicyMessage:
+def _filled(attributes: ContinueAsNewWorkflowExecutionCommandAttributes) -> RetryPolicy:
     return retry.with_defaults(
         attributes.retry_policy,
         limits.workflow_retry_initial_interval,

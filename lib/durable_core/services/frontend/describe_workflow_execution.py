@@ -53,7 +53,7 @@ def describe_workflow_execution(
     key = lookup.run_key(context, namespace.namespace_id, request.execution)
     state = context.runs.read(key)
     core = state.core
-    reply = DescribeWorkflowExecutionResponse(
+    return DescribeWorkflowExecutionResponse(
         execution_config=_config(context, core),
         workflow_execution_info=_info(core),
         pending_activities=[_activity(info) for info in state.activities.values()],
@@ -61,7 +61,6 @@ def describe_workflow_execution(
         pending_workflow_task=_workflow_task(core),
         workflow_extended_info=_extended(core),
     )
-    return reply
 
 
 def _config(context: Context, core: Core) -> WorkflowExecutionConfig:

@@ -1,4 +1,4 @@
-"""RecordActivityTaskHeartbeat and RecordActivityTaskHeartbeatById: a sign of life, answered with what is asked of it."""
+"""RecordActivityTaskHeartbeat and RecordActivityTaskHeartbeatById: a sign of life."""
 
 from temporalio.api.common.v1 import Payloads
 from temporalio.api.workflowservice.v1 import (

@@ -1,1 +1,1 @@
-"""Polling: receive a task's message, claim the task by a transition, answer with it, and only then delete the message."""
+"""Polling: receive a task's message, claim the task by a transition, answer with it, then delete the message."""
