@@ -1,7 +1,7 @@
 """Activities: retries, heartbeats, completion by token and by ID.
 
-Here lives everything about an activity but its time-outs and its cancellation. Newcomers forget that ActivityTaskStarted is
-written only when the activity ends.
+Here lives everything about an activity but its time-outs and its cancellation. Newcomers forget that
+ActivityTaskStarted is written only when the activity ends.
 """
 
 from __future__ import annotations
