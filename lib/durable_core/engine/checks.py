@@ -11,18 +11,10 @@ from temporalio.api.taskqueue.v1 import TaskQueue
 from durable_core.model import limits
 from durable_core.model.errors import InvalidArgument
 from durable_core.model.namespace import Namespace
+from durable_core.model.search_attributes import SYSTEM_TYPES
 from durable_core.model.times import duration, nanos
 
 _RESERVED_PREFIX = "/_sys/"
-
-SYSTEM_SEARCH_ATTRIBUTES = frozenset(
-    (
-        "WorkflowId", "RunId", "WorkflowType", "StartTime", "ExecutionTime", "CloseTime", "ExecutionStatus",
-        "TaskQueue", "HistoryLength", "ExecutionDuration", "StateTransitionCount", "HistorySizeBytes",
-        "ParentWorkflowId", "ParentRunId", "RootWorkflowId", "RootRunId",
-    )
-)  # fmt: skip
-"""Set by the server alone."""
 
 PREDEFINED_SEARCH_ATTRIBUTES: dict[str, "IndexedValueType.ValueType"] = {
     "TemporalChangeVersion": IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD_LIST,
@@ -81,7 +73,7 @@ def check_search_attributes(attributes: SearchAttributes, namespace: Namespace) 
         )
     total = 0
     for name, payload in fields.items():
-        if name in SYSTEM_SEARCH_ATTRIBUTES:
+        if name in SYSTEM_TYPES:
             raise InvalidArgument(f"{name} attribute can't be set in SearchAttributes")
         if name not in PREDEFINED_SEARCH_ATTRIBUTES and name not in namespace.search_attributes:
             raise InvalidArgument(

@@ -1,22 +1,15 @@
 """Namespaces as values, cached for a few seconds: the record is read far more often than it changes."""
 
-from temporalio.api.enums.v1 import IndexedValueType
 from temporalio.api.workflowservice.v1 import DescribeNamespaceResponse
 
 from durable_core.model.errors import InvalidArgument, NamespaceNotFound
 from durable_core.model.namespace import Namespace
+from durable_core.model.search_attributes import FIELD_TYPES
 from durable_core.model.times import SECOND, nanos
 from durable_core.ports.catalog import Catalog, NamespaceRecord
 from durable_core.ports.clock import Clock
 
 CACHED_FOR = 10 * SECOND
-
-
-def search_attribute_type(field: str) -> "IndexedValueType.ValueType":
-    """The type that a preallocated field such as `Keyword01` or `KeywordList02` stands for."""
-    name = field.rstrip("0123456789")
-    upper = "".join("_" + letter if letter.isupper() else letter.upper() for letter in name)
-    return IndexedValueType.Value(f"INDEXED_VALUE_TYPE{upper.upper()}")
 
 
 def from_record(record: NamespaceRecord) -> Namespace:
@@ -26,7 +19,7 @@ def from_record(record: NamespaceRecord) -> Namespace:
         namespace_id=record.namespace_id,
         name=record.name,
         retention=nanos(described.config.workflow_execution_retention_ttl),
-        search_attributes={alias: search_attribute_type(field) for field, alias in aliases.items()},
+        search_attributes={alias: FIELD_TYPES[field] for field, alias in aliases.items()},
     )
 
 

@@ -1,22 +1,26 @@
 """The implemented methods by name: the listing is what works, everything else answers UNIMPLEMENTED."""
 
 from durable_core.services.calls import Rpc
+from durable_core.services.frontend.add_search_attributes import add_search_attributes
 from durable_core.services.frontend.deprecate_namespace import deprecate_namespace
 from durable_core.services.frontend.describe_namespace import describe_namespace
 from durable_core.services.frontend.describe_workflow_execution import describe_workflow_execution
 from durable_core.services.frontend.get_cluster_info import get_cluster_info
+from durable_core.services.frontend.get_search_attributes import get_search_attributes
 from durable_core.services.frontend.get_system_info import get_system_info
 from durable_core.services.frontend.get_workflow_execution_history import get_workflow_execution_history
 from durable_core.services.frontend.get_workflow_execution_history_reverse import (
     get_workflow_execution_history_reverse,
 )
 from durable_core.services.frontend.list_namespaces import list_namespaces
+from durable_core.services.frontend.list_search_attributes import list_search_attributes
 from durable_core.services.frontend.query_workflow import abandon_query, query_workflow
 from durable_core.services.frontend.record_activity_task_heartbeat import (
     record_activity_task_heartbeat,
     record_activity_task_heartbeat_by_id,
 )
 from durable_core.services.frontend.register_namespace import register_namespace
+from durable_core.services.frontend.remove_search_attributes import remove_search_attributes
 from durable_core.services.frontend.request_cancel_workflow_execution import request_cancel_workflow_execution
 from durable_core.services.frontend.reset_sticky_task_queue import reset_sticky_task_queue
 from durable_core.services.frontend.respond_activity_task_canceled import (
@@ -50,6 +54,7 @@ WORKFLOW_SERVICE: dict[str, Rpc] = {
     "DeprecateNamespace": Rpc(deprecate_namespace),
     "GetSystemInfo": Rpc(get_system_info),
     "GetClusterInfo": Rpc(get_cluster_info),
+    "GetSearchAttributes": Rpc(get_search_attributes),
     "StartWorkflowExecution": Rpc(start_workflow_execution),
     "SignalWorkflowExecution": Rpc(signal_workflow_execution),
     "RequestCancelWorkflowExecution": Rpc(request_cancel_workflow_execution),
@@ -75,4 +80,8 @@ WORKFLOW_SERVICE: dict[str, Rpc] = {
     "RespondActivityTaskCanceledById": Rpc(respond_activity_task_canceled_by_id),
 }
 
-OPERATOR_SERVICE: dict[str, Rpc] = {}
+OPERATOR_SERVICE: dict[str, Rpc] = {
+    "AddSearchAttributes": Rpc(add_search_attributes),
+    "RemoveSearchAttributes": Rpc(remove_search_attributes),
+    "ListSearchAttributes": Rpc(list_search_attributes),
+}

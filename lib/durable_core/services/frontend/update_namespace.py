@@ -1,10 +1,12 @@
 """UpdateNamespace: change what a namespace says of itself, its retention, its state, its bad binaries.
 
-Archival, further clusters and aliases of search attributes are not offered, and what a request says of them is ignored
-or refused as a Temporal server without them does.
+Archival and further clusters are not offered, and what a request says of them is ignored or refused as a Temporal
+server without them does.
 A newcomer's trap: an empty text means "leave it as it is", while the bad binaries are replaced as a whole whenever the
 request has a configuration.
 """
+
+from collections.abc import Mapping, MutableMapping
 
 from temporalio.api.enums.v1 import NamespaceState
 from temporalio.api.namespace.v1 import NamespaceConfig, UpdateNamespaceInfo
@@ -16,6 +18,7 @@ from temporalio.api.workflowservice.v1 import (
 
 from durable_core.model import limits
 from durable_core.model.errors import InvalidArgument
+from durable_core.model.search_attributes import FIELD_TYPES
 from durable_core.model.times import timestamp
 from durable_core.services.context import Context
 from durable_core.services.namespace_facts import (
@@ -89,3 +92,17 @@ def _change_config(stored: NamespaceConfig, config: NamespaceConfig, now: int) -
     stored.bad_binaries.CopyFrom(config.bad_binaries)
     for binary in stored.bad_binaries.binaries.values():
         binary.create_time.CopyFrom(timestamp(now))
+    _change_aliases(stored.custom_search_attribute_aliases, config.custom_search_attribute_aliases)
+
+
+def _change_aliases(stored: MutableMapping[str, str], wanted: Mapping[str, str]) -> None:
+    """An empty alias frees its field. A field that is taken keeps its alias, for values are stored under it."""
+    for field, alias in wanted.items():
+        if field not in FIELD_TYPES:
+            raise InvalidArgument(f"{field} is not a field of custom search attributes.")
+        if not alias:
+            stored.pop(field, None)
+        elif stored.get(field, alias) != alias:
+            raise InvalidArgument("Custom search attribute field name already allocated.")
+        else:
+            stored[field] = alias

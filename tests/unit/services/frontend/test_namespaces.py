@@ -272,6 +272,7 @@ def test_the_system_tells_only_capabilities_that_are_there(context):
         "internal_error_differentiation",
         "activity_failure_include_heartbeat",
         "encoded_failure_attributes",
+        "build_id_based_versioning",
         "upsert_memo",
         "sdk_metadata",
     }
