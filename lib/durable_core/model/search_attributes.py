@@ -9,7 +9,6 @@ protocol's enumeration.
 
 from temporalio.api.enums.v1 import IndexedValueType
 
-
 _KEYWORD = IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD
 _KEYWORD_LIST = IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD_LIST
 _DATETIME = IndexedValueType.INDEXED_VALUE_TYPE_DATETIME
