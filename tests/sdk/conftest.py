@@ -18,10 +18,9 @@ import pytest_asyncio
 from temporalio.client import Client
 
 from perdure.demo.server import ServerProcess, dev_command, free_port
+from tests.sdk.waiting import GIVEN_TARGET
 
 LIBRARY = Path(__file__).resolve().parents[2] / "lib"
-# Read at import, because each test's environment is swept clean.
-GIVEN_TARGET = os.environ.get("PERDURE_TEST_TARGET")
 
 
 @pytest.fixture(scope="session")

@@ -22,7 +22,7 @@ from tests.sdk.samples.conversations import (
     RaceWorkflow,
     TimerWorkflow,
 )
-from tests.sdk.waiting import event_names, eventually, only
+from tests.sdk.waiting import event_names, eventually, later, only
 
 pytestmark = pytest.mark.asyncio
 
@@ -98,6 +98,7 @@ async def test_signals_sent_before_any_worker_runs_are_kept(client, unique):
         assert await handle.result() == ["early"]
 
 
+@later
 async def test_signal_with_start_starts_once_and_signals_every_time(client, unique):
     async with worker(client, unique):
         runs = set()
@@ -189,6 +190,7 @@ async def test_queries_leave_no_events(client, unique):
         await handle.terminate()
 
 
+@later
 async def test_a_worker_is_seen_at_its_task_queue(client, unique):
     async def has_poller() -> bool:
         answer = await client.workflow_service.describe_task_queue(

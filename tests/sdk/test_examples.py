@@ -14,8 +14,7 @@ from examples.orders.activities import FlakyService, OrderActivities
 from examples.orders.values import Approval, Order, Outcome, Status
 from examples.orders.workflows import OrderWorkflow
 from examples.subscriptions import subscription
-from tests.sdk.conftest import GIVEN_TARGET
-from tests.sdk.waiting import eventually
+from tests.sdk.waiting import GIVEN_TARGET, eventually
 
 pytestmark = pytest.mark.asyncio
 

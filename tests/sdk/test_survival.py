@@ -20,7 +20,7 @@ from tests.sdk.samples.greetings import (
     greet,
     greet_on_third_attempt,
 )
-from tests.sdk.waiting import event_names, events, eventually
+from tests.sdk.waiting import event_names, events, eventually, later
 
 pytestmark = pytest.mark.asyncio
 
@@ -149,19 +149,31 @@ async def test_a_client_that_waits_for_a_result_gets_it_across_two_kills(mortal_
         assert await asyncio.wait_for(waiting, 60) == ["still here", "still here"]
 
 
-async def test_closed_runs_and_their_listing_survive(mortal_server):
-    server, address = mortal_server
-    client = await Client.connect(address)
+async def run_three_to_their_end(client: Client) -> None:
     async with worker(client, "survival"):
         for number in range(3):
             await client.execute_workflow(
                 GreetingWorkflow.run, str(number), id=f"done-{number}", task_queue="survival"
             )
+
+
+async def test_closed_runs_survive(mortal_server):
+    server, address = mortal_server
+    client = await Client.connect(address)
+    await run_three_to_their_end(client)
     await restart(server)
     for number in range(3):
         handle = client.get_workflow_handle(f"done-{number}")
         assert await handle.result() == f"Hello, {number}!"
         assert (await handle.describe()).status == WorkflowExecutionStatus.COMPLETED
+
+
+@later
+async def test_the_listing_of_closed_runs_survives(mortal_server):
+    server, address = mortal_server
+    client = await Client.connect(address)
+    await run_three_to_their_end(client)
+    await restart(server)
 
     async def all_listed() -> bool:
         found = {run.id async for run in client.list_workflows("ExecutionStatus = 'Completed'")}

@@ -1,8 +1,10 @@
-"""What the tests of this folder share: waiting for a condition, and reading a history's shape."""
+"""What the tests of this folder share: waiting for a condition, reading a history, and what is not there yet."""
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 
+import pytest
 from temporalio.api.enums.v1 import EventType
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import WorkflowHandle
@@ -10,6 +12,11 @@ from temporalio.client import WorkflowHandle
 from perdure.timeline import event_name
 
 WAIT_SECONDS_MAX = 15.0
+# Read at import, because each test's environment is swept clean.
+GIVEN_TARGET = os.environ.get("PERDURE_TEST_TARGET")
+# For what this project's server does not do yet. Another server is asked all the same, and the mark is strict: whoever
+# adds the missing method learns here which tests are waiting for it.
+later = pytest.mark.xfail(GIVEN_TARGET is None, reason="one of its methods is not implemented yet")
 
 
 async def eventually(condition: Callable[[], Awaitable[bool]], seconds: float = WAIT_SECONDS_MAX) -> None:
