@@ -83,7 +83,6 @@ async def bad_timer_commands(env: Environment) -> None:
         env,
         {
             "no-id": [start_timer("")],
-            "zero": [start_timer("t", 0)],
             "negative": [start_timer("t", -1)],
             "long-id": [start_timer(LONG)],
             "duplicate": [start_timer(), start_timer()],
@@ -130,7 +129,6 @@ async def bad_child_commands(env: Environment) -> None:
         {
             "no-id": child(workflow_id=""),
             "no-type": child(workflow_type={"name": ""}),
-            "no-queue": child(task_queue={"name": ""}),
             "long-id": child(workflow_id=LONG),
             "negative": child(workflow_run_timeout=seconds(-1)),
             "cron": child(cron_schedule="nonsense"),
