@@ -8,9 +8,10 @@ The names and the details are those of the Temporal API (`temporal.api.errordeta
 from enum import IntEnum
 
 from google.protobuf.message import Message
-from temporalio.api.enums.v1 import ResourceExhaustedCause, ResourceExhaustedScope
+from temporalio.api.enums.v1 import NamespaceState, ResourceExhaustedCause, ResourceExhaustedScope
 from temporalio.api.errordetails.v1 import (
     NamespaceAlreadyExistsFailure,
+    NamespaceInvalidStateFailure,
     NamespaceNotFoundFailure,
     NotFoundFailure,
     QueryFailedFailure,
@@ -88,6 +89,23 @@ class NamespaceNotFound(ServiceError):
         )
 
 
+class NamespaceDeleted(ServiceError):
+    """The namespace is only a mark of itself; what ran in it may still be removed."""
+
+    code = Code.FAILED_PRECONDITION
+
+    def __init__(self, namespace: str) -> None:
+        detail = NamespaceInvalidStateFailure(
+            namespace=namespace,
+            state=NamespaceState.NAMESPACE_STATE_DELETED,
+            allowed_states=[
+                NamespaceState.NAMESPACE_STATE_REGISTERED,
+                NamespaceState.NAMESPACE_STATE_DEPRECATED,
+            ],
+        )
+        super().__init__("Namespace has invalid state: Deleted. Must be Registered or Deprecated.", detail)
+
+
 class NamespaceAlreadyExists(ServiceError):
     code = Code.ALREADY_EXISTS
 
@@ -115,7 +133,7 @@ class WorkflowNotReady(ServiceError):
 class QueryFailed(ServiceError):
     code = Code.INVALID_ARGUMENT
 
-    def __init__(self, message: str, failure: Failure) -> None:
+    def __init__(self, message: str, failure: Failure | None) -> None:
         super().__init__(message, QueryFailedFailure(failure=failure))
 
 

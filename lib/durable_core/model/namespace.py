@@ -14,6 +14,7 @@ class Namespace:
     name: str
     retention: int
     search_attributes: dict[str, "IndexedValueType.ValueType"] = field(default_factory=dict)
+    deleted: bool = False
 
 
 ResolveNamespace = Callable[[str], Namespace]

@@ -13,7 +13,13 @@ from temporalio.api.namespace.v1 import NamespaceInfo
 from temporalio.api.workflowservice.v1 import DescribeNamespaceResponse
 
 from durable_core.model import limits
-from durable_core.model.errors import Conflict, InvalidArgument, NamespaceNotFound, Unavailable
+from durable_core.model.errors import (
+    Conflict,
+    InvalidArgument,
+    NamespaceDeleted,
+    NamespaceNotFound,
+    Unavailable,
+)
 from durable_core.model.times import nanos
 from durable_core.ports.catalog import Catalog, NamespaceRecord
 from durable_core.services.context import Context
@@ -33,7 +39,6 @@ STATE_CHANGES: dict["NamespaceState.ValueType", frozenset["NamespaceState.ValueT
     NamespaceState.NAMESPACE_STATE_DEPRECATED: frozenset(
         {NamespaceState.NAMESPACE_STATE_DEPRECATED, NamespaceState.NAMESPACE_STATE_DELETED}
     ),
-    NamespaceState.NAMESPACE_STATE_DELETED: frozenset({NamespaceState.NAMESPACE_STATE_DELETED}),
 }
 
 
@@ -71,11 +76,14 @@ def change(
 ) -> NamespaceRecord:
     """Store what `decide` changes in the namespace, and return the new record.
 
-    When somebody else changed it meanwhile, it decides again on what is stored by then.
+    When somebody else changed it meanwhile, it decides again on what is stored by then. Raises `NamespaceNotFound` and
+    `NamespaceDeleted`.
     """
     for _ in range(limits.commit_attempts_max):
         record = find(context.catalog, name)
         said = DescribeNamespaceResponse.FromString(record.body)
+        if said.namespace_info.state == NamespaceState.NAMESPACE_STATE_DELETED:
+            raise NamespaceDeleted(name)
         decide(said)
         changed = NamespaceRecord(
             record.namespace_id, record.name, record.version + 1, said.SerializeToString()
@@ -90,8 +98,8 @@ def change(
 
 
 def _capabilities() -> NamespaceInfo.Capabilities:
-    """None of the optional features is complete yet, so none is announced."""
-    return NamespaceInfo.Capabilities()
+    """Those of the optional features that are complete."""
+    return NamespaceInfo.Capabilities(eager_workflow_start=True)
 
 
 def _limits() -> NamespaceInfo.Limits:

@@ -1,8 +1,9 @@
 """Namespaces as values, cached for a few seconds: the record is read far more often than it changes."""
 
+from temporalio.api.enums.v1 import NamespaceState
 from temporalio.api.workflowservice.v1 import DescribeNamespaceResponse
 
-from durable_core.model.errors import InvalidArgument, NamespaceNotFound
+from durable_core.model.errors import InvalidArgument, NamespaceDeleted, NamespaceNotFound
 from durable_core.model.namespace import Namespace
 from durable_core.model.search_attributes import FIELD_TYPES
 from durable_core.model.times import SECOND, nanos
@@ -20,6 +21,7 @@ def from_record(record: NamespaceRecord) -> Namespace:
         name=record.name,
         retention=nanos(described.config.workflow_execution_retention_ttl),
         search_attributes={alias: FIELD_TYPES[field] for field, alias in aliases.items()},
+        deleted=described.namespace_info.state == NamespaceState.NAMESPACE_STATE_DELETED,
     )
 
 
@@ -31,16 +33,11 @@ class Namespaces:
         self._by_id: dict[str, tuple[int, Namespace]] = {}
 
     def named(self, name: str) -> Namespace:
-        """Raises `InvalidArgument` for no name and `NamespaceNotFound` for an unknown one."""
-        cached = self._by_name.get(name)
-        if cached is not None and cached[0] > self._clock.now():
-            return cached[1]
-        if not name:
-            raise InvalidArgument("Namespace is empty.")
-        record = self._catalog.namespace(name)
-        if record is None:
-            raise NamespaceNotFound(name)
-        return self._keep(record)
+        """For a request: raises `InvalidArgument` for no name, `NamespaceNotFound` and `NamespaceDeleted`."""
+        namespace = self._named(name)
+        if namespace.deleted:
+            raise NamespaceDeleted(name)
+        return namespace
 
     def with_id(self, namespace_id: str) -> Namespace:
         """Raises `NamespaceNotFound`."""
@@ -60,6 +57,17 @@ class Namespaces:
         """A namespace changed here: read it again."""
         self._by_name.clear()
         self._by_id.clear()
+
+    def _named(self, name: str) -> Namespace:
+        cached = self._by_name.get(name)
+        if cached is not None and cached[0] > self._clock.now():
+            return cached[1]
+        if not name:
+            raise InvalidArgument("Namespace is empty.")
+        record = self._catalog.namespace(name)
+        if record is None:
+            raise NamespaceNotFound(name)
+        return self._keep(record)
 
     def _keep(self, record: NamespaceRecord) -> Namespace:
         namespace = from_record(record)
