@@ -120,7 +120,8 @@ def _read_body(message: Message, request: HttpRequest) -> None:
     try:
         from_json(json.loads(body), message, shorthand=shorthand)
     except (json_format.ParseError, ValueError) as error:
-        raise InvalidArgument(str(error)) from error
+        # The reader goes on to list every field there is, after the first line.
+        raise InvalidArgument(str(error).partition("\n")[0]) from error
 
 
 def _plain_body(request: HttpRequest) -> bytes:

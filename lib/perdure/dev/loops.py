@@ -8,7 +8,6 @@ import asyncio
 import logging
 from typing import Protocol
 
-from durable_core.model.errors import StorageError
 from durable_core.model.ids import SERVICE_QUEUE
 from durable_core.ports.clock import Clock
 from durable_core.services.calls import NS_PER_SECOND
@@ -39,7 +38,10 @@ class Engine(Protocol):
 
 
 class Loops:
-    """The background loops of one embedded server. `start` them in its event loop; `stop` ends them."""
+    """The background loops of one embedded server. `start` them in its event loop; `stop` ends them.
+
+    Nobody sees a loop end, so no defect ends one: it is logged, and the loop tries again.
+    """
 
     def __init__(self, engine: Engine, notifications: InProcessNotifications, clock: Clock) -> None:
         self._engine = engine
@@ -72,8 +74,8 @@ class Loops:
             try:
                 self._engine.fire_due()
                 seconds = self._seconds_to_sleep()
-            except StorageError as error:
-                log.warning("firing timers failed, trying again: %s", error)
+            except Exception:
+                log.exception("firing timers failed, trying again")
                 seconds = RETRY_SECONDS
             await self._sleep(seconds)
 
@@ -101,8 +103,8 @@ class Loops:
         while True:
             try:
                 ran = self._engine.run_service_task()
-            except StorageError as error:
-                log.warning("a service task failed, trying again: %s", error)
+            except Exception:
+                log.exception("a service task failed, trying again")
                 await asyncio.sleep(RETRY_SECONDS)
                 continue
             if ran:
@@ -116,5 +118,5 @@ class Loops:
             await asyncio.sleep(FLUSH_SECONDS)
             try:
                 self._engine.flush()
-            except StorageError as error:
-                log.warning("tidying the database failed, trying again: %s", error)
+            except Exception:
+                log.exception("tidying the database failed, trying again")

@@ -8,9 +8,9 @@ import asyncio
 import logging
 import signal
 import sys
-from collections.abc import Callable
 from typing import Any
 
+import uvloop
 from google.protobuf.duration_pb2 import Duration
 from temporalio.api.workflowservice.v1 import RegisterNamespaceRequest
 
@@ -37,21 +37,13 @@ def run(options: ServerOptions) -> int:
         level=options.log_level.upper(), stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s"
     )
     try:
-        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        # uvloop, for a call costs this event loop about a fifth less than asyncio's own.
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(_serve(options))
     except (*_CANNOT_START, OSError) as refusal:
         print(f"perdure: {refusal}", file=sys.stderr)
         return EXIT_REFUSED
     return 0
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
-    """uvloop where there is one: a call costs the event loop about a fifth less."""
-    if sys.platform == "win32":
-        return asyncio.new_event_loop
-    import uvloop
-
-    return uvloop.new_event_loop
 
 
 async def _serve(options: ServerOptions) -> None:

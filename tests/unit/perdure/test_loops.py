@@ -52,10 +52,10 @@ async def test_a_timer_armed_while_we_sleep_towards_a_later_one_fires_in_its_tim
     await parts.loops.stop()
 
 
-async def test_a_failure_of_the_store_is_tried_again(monkeypatch, caplog):
+async def test_no_failure_and_no_defect_ends_the_timers(monkeypatch, caplog):
     monkeypatch.setattr(loops_module, "RETRY_SECONDS", 0.01)
     parts = Parts()
-    failures = [Conflict("once"), Conflict("twice")]
+    failures = [Conflict("once"), ZeroDivisionError("twice")]
     fire = parts.system.fire
 
     def fail_first():
