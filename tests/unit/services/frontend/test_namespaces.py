@@ -94,8 +94,7 @@ def test_limits_are_told_and_no_capability_that_is_not_there(context):
     assert info.limits.blob_size_limit_error == limits.blob_bytes_max
     assert info.limits.memo_size_limit_error == limits.memo_bytes_max
     assert info.limits.workflow_task_completion_size_limit_error == limits.workflow_task_completion_bytes_max
-    assert info.HasField("capabilities")
-    assert info.capabilities.ListFields() == []
+    assert [field.name for field, _ in info.capabilities.ListFields()] == ["eager_workflow_start"]
     assert not info.supports_schedules
 
 
@@ -289,6 +288,7 @@ def test_the_system_tells_only_capabilities_that_are_there(context):
         "activity_failure_include_heartbeat",
         "encoded_failure_attributes",
         "build_id_based_versioning",
+        "eager_workflow_start",
         "upsert_memo",
         "sdk_metadata",
     }
