@@ -4,9 +4,8 @@ The started event is written together with the event that ends the activity (so 
 it is always the attempt that ends it that the history shows.
 """
 
-from typing import TypeVar
+from dataclasses import dataclass
 
-from google.protobuf.message import Message
 from msgspec.structs import replace
 from temporalio.api.common.v1 import Payloads, WorkerVersionStamp
 from temporalio.api.enums.v1 import EventType, RetryState, TimeoutType
@@ -29,8 +28,6 @@ from durable_core.model.state import ActivityInfo
 from durable_core.model.tasks import ActivityTask
 from durable_core.model.times import nanos
 
-M = TypeVar("M", bound=Message)
-
 _TIMEOUT_NAMES: dict[int, str] = {
     TimeoutType.TIMEOUT_TYPE_START_TO_CLOSE: "StartToClose",
     TimeoutType.TIMEOUT_TYPE_SCHEDULE_TO_START: "ScheduleToStart",
@@ -41,6 +38,14 @@ NOT_RUNNING = "invalid activityID or activity already timed out or invoking work
 _NOT_ENOUGH_TIME = (
     "Not enough time to schedule next retry before activity ScheduleToClose timeout, giving up retrying"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Answerer:
+    """Who answers an attempt."""
+
+    identity: str
+    version: WorkerVersionStamp | None = None
 
 
 def dispatch(t: Transition, info: ActivityInfo) -> None:
@@ -62,21 +67,23 @@ def started(t: Transition, scheduled_event_id: int, attempt: int) -> ActivityInf
     return info
 
 
-def start_unseen(t: Transition, info: ActivityInfo) -> ActivityInfo:
+def start_unseen(t: Transition, info: ActivityInfo, identity: str) -> ActivityInfo:
     """Somebody answers an activity by its ID before any worker took it."""
-    return replace(info, started_at=t.now)
+    return replace(info, started_at=t.now, identity=identity)
 
 
 def start(t: Transition, info: ActivityInfo, claim: Claim) -> ActivityInfo:
     """A worker takes the attempt."""
-    version = claim.worker_version.SerializeToString() if claim.worker_version is not None else b""
-    begun = activity.begin_attempt(info, t.now, claim.request_id, claim.identity, version)
+    begun = activity.begin_attempt(info, t.now, claim.request_id, claim.identity)
     put(t, begun)
     return begun
 
 
-def _write_started(t: Transition, info: ActivityInfo) -> int:
-    """Write the started event that is due when an attempt ends the activity; returns its ID (0: it never started)."""
+def _write_started(t: Transition, info: ActivityInfo, version: WorkerVersionStamp | None = None) -> int:
+    """Write the started event that is due when an attempt ends the activity; returns its ID (0: it never started).
+
+    `version` is that of the worker which answered, as on the Temporal server.
+    """
     if not info.started_at:
         return 0
     event = t.add(
@@ -87,35 +94,31 @@ def _write_started(t: Transition, info: ActivityInfo) -> int:
             identity=info.identity,
             request_id=info.request_id,
             attempt=info.attempt,
-            last_failure=_parsed(Failure, info.last_failure),
-            worker_version=_parsed(WorkerVersionStamp, info.worker_version),
+            last_failure=Failure.FromString(info.last_failure) if info.last_failure else None,
+            worker_version=version,
         ),
     )
     return event.event_id
 
 
-def _parsed(kind: type[M], blob: bytes) -> M | None:
-    return kind.FromString(blob) if blob else None
-
-
-def complete(t: Transition, info: ActivityInfo, result: Payloads | None, identity: str) -> None:
-    started_event_id = _write_started(t, info)
+def complete(t: Transition, info: ActivityInfo, result: Payloads | None, answerer: Answerer) -> None:
+    started_event_id = _write_started(t, info, answerer.version)
     t.add(
         EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED,
         activity_task_completed_event_attributes=ActivityTaskCompletedEventAttributes(
             result=result,
             scheduled_event_id=info.scheduled_event_id,
             started_event_id=started_event_id,
-            identity=identity,
+            identity=answerer.identity,
         ),
     )
     t.wants_workflow_task = True
 
 
 def cancel(
-    t: Transition, info: ActivityInfo, details: Payloads | None, identity: str, requested_event_id: int
+    t: Transition, info: ActivityInfo, details: Payloads | None, answerer: Answerer, requested_event_id: int
 ) -> None:
-    started_event_id = _write_started(t, info)
+    started_event_id = _write_started(t, info, answerer.version)
     t.add(
         EventType.EVENT_TYPE_ACTIVITY_TASK_CANCELED,
         activity_task_canceled_event_attributes=ActivityTaskCanceledEventAttributes(
@@ -123,7 +126,7 @@ def cancel(
             latest_cancel_requested_event_id=requested_event_id,
             scheduled_event_id=info.scheduled_event_id,
             started_event_id=started_event_id,
-            identity=identity,
+            identity=answerer.identity,
         ),
     )
     t.wants_workflow_task = True
@@ -135,19 +138,19 @@ def heartbeat(t: Transition, info: ActivityInfo, details: bytes) -> ActivityInfo
     return beaten
 
 
-def fail(t: Transition, info: ActivityInfo, failure: Failure, identity: str) -> None:
+def fail(t: Transition, info: ActivityInfo, failure: Failure, answerer: Answerer) -> None:
     """The attempt failed: another one follows after its back-off, or the activity ends."""
     state = _retry(t, info, failure)
     if state is None:
         return
-    started_event_id = _write_started(t, info)
+    started_event_id = _write_started(t, info, answerer.version)
     t.add(
         EventType.EVENT_TYPE_ACTIVITY_TASK_FAILED,
         activity_task_failed_event_attributes=ActivityTaskFailedEventAttributes(
             failure=failure,
             scheduled_event_id=info.scheduled_event_id,
             started_event_id=started_event_id,
-            identity=identity,
+            identity=answerer.identity,
             retry_state=state,
         ),
     )
@@ -165,7 +168,8 @@ def _retry(t: Transition, info: ActivityInfo, failure: Failure) -> "RetryState.V
     verdict = retry.decide(info.retry, info.attempt, failure, t.now, expires_at, delay)
     if verdict.delay is None:
         return verdict.state
-    put(t, activity.back_off(info, t.now, verdict.delay, failure.SerializeToString()))
+    timed_out = failure.HasField("timeout_failure_info")
+    put(t, activity.back_off(info, t.now, verdict.delay, failure.SerializeToString(), timed_out=timed_out))
     return None
 
 

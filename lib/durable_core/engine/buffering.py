@@ -65,6 +65,12 @@ _ENDS_CHILD: dict[int, str] = {
 }
 
 
+def ended_activity(event: HistoryEvent) -> int:
+    """The scheduled event ID of the activity that the event ends; 0 when it ends none."""
+    field = _ENDS_ACTIVITY.get(event.event_type)
+    return 0 if field is None else getattr(event, field).scheduled_event_id
+
+
 def ordered(buffered: list[HistoryEvent]) -> list[HistoryEvent]:
     """The order in which buffered events enter the history."""
     first = [event for event in buffered if event.event_type not in _LAST]

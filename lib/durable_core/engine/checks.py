@@ -4,11 +4,11 @@ They raise `InvalidArgument` with the rule alone; the caller adds where the valu
 """
 
 from google.protobuf.duration_pb2 import Duration
-from temporalio.api.common.v1 import SearchAttributes
+from temporalio.api.common.v1 import Priority, SearchAttributes
 from temporalio.api.enums.v1 import IndexedValueType, TaskQueueKind
 from temporalio.api.taskqueue.v1 import TaskQueue
 
-from durable_core.model import limits
+from durable_core.model import limits, search_attribute_values
 from durable_core.model.errors import InvalidArgument
 from durable_core.model.namespace import Namespace
 from durable_core.model.search_attributes import SYSTEM_TYPES
@@ -79,6 +79,8 @@ def check_search_attributes(attributes: SearchAttributes, namespace: Namespace) 
             raise InvalidArgument(
                 f"Namespace {namespace.name} has no mapping defined for search attribute {name}"
             )
+        kind = namespace.search_attributes.get(name) or PREDEFINED_SEARCH_ATTRIBUTES[name]
+        search_attribute_values.check(name, kind, payload)
         size = len(payload.data)
         if size > limits.search_attribute_value_bytes_max:
             raise InvalidArgument(
@@ -103,6 +105,16 @@ def typed_search_attributes(attributes: SearchAttributes, namespace: Namespace) 
             words = IndexedValueType.Name(kind).removeprefix("INDEXED_VALUE_TYPE_").split("_")
             target.metadata["type"] = "".join(word.capitalize() for word in words).encode()
     return typed
+
+
+def check_priority(priority: Priority) -> None:
+    """Raise `InvalidArgument` for a priority that no queue knows."""
+    if priority.priority_key < 0:
+        raise InvalidArgument("priority key can't be negative")
+    if len(priority.fairness_key) > limits.fairness_key_length_max:
+        raise InvalidArgument("fairness key length exceeds limit")
+    if priority.fairness_weight < 0:
+        raise InvalidArgument("fairness weight can't be negative")
 
 
 def run_timeout(run: int, execution: int) -> int:

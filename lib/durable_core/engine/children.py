@@ -2,7 +2,7 @@
 
 from google.protobuf.message import Message
 from temporalio.api.common.v1 import Header, Payloads, WorkflowExecution, WorkflowType
-from temporalio.api.enums.v1 import EventType, RetryState, StartChildWorkflowExecutionFailedCause
+from temporalio.api.enums.v1 import EventType, StartChildWorkflowExecutionFailedCause
 from temporalio.api.failure.v1 import Failure
 from temporalio.api.history.v1 import (
     ChildWorkflowExecutionCanceledEventAttributes,
@@ -57,7 +57,6 @@ def record_start_failed(
             cause=cause,
             control=attributes.control,
             initiated_event_id=child.initiated_event_id,
-            workflow_task_completed_event_id=attributes.workflow_task_completed_event_id,
         ),
     )
     t.wants_workflow_task = True
@@ -124,7 +123,7 @@ def _record_stopped(t: Transition, close: HistoryEvent, common: dict[str, str | 
         t.add(
             T.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_TIMED_OUT,
             child_workflow_execution_timed_out_event_attributes=ChildWorkflowExecutionTimedOutEventAttributes(
-                retry_state=RetryState.RETRY_STATE_TIMEOUT,
+                retry_state=close.workflow_execution_timed_out_event_attributes.retry_state,
                 **common,  # type: ignore[arg-type]
             ),
         )

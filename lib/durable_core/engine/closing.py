@@ -25,7 +25,8 @@ from temporalio.api.history.v1 import (
     WorkflowExecutionTerminatedEventAttributes,
     WorkflowExecutionTimedOutEventAttributes,
 )
-from temporalio.api.workflow.v1 import ResetPoints
+from temporalio.api.sdk.v1 import UserMetadata
+from temporalio.api.workflow.v1 import ResetPointInfo, ResetPoints
 
 from durable_core.engine import starting, workflow_tasks
 from durable_core.engine.transition import Transition
@@ -40,11 +41,14 @@ IDENTITY_HISTORY_SERVICE = "history-service"
 _Initiator = ContinueAsNewInitiator
 
 
-def complete(t: Transition, result: Payloads | None, completed_event_id: int) -> None:
+def complete(
+    t: Transition, result: Payloads | None, completed_event_id: int, user_metadata: UserMetadata | None
+) -> None:
     delay = cron_delay(t)
     new_run_id = t.ids.run_id(t.now) if delay is not None else ""
     event = t.add(
         EventType.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED,
+        user_metadata=user_metadata,
         workflow_execution_completed_event_attributes=WorkflowExecutionCompletedEventAttributes(
             result=result,
             workflow_task_completed_event_id=completed_event_id,
@@ -57,12 +61,15 @@ def complete(t: Transition, result: Payloads | None, completed_event_id: int) ->
     after_close(t)
 
 
-def fail(t: Transition, failure: Failure, completed_event_id: int) -> None:
+def fail(
+    t: Transition, failure: Failure, completed_event_id: int, user_metadata: UserMetadata | None
+) -> None:
     verdict = retry_verdict(t, failure)
     delay, initiator = following(t, verdict)
     new_run_id = t.ids.run_id(t.now) if delay is not None else ""
     t.add(
         EventType.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED,
+        user_metadata=user_metadata,
         workflow_execution_failed_event_attributes=WorkflowExecutionFailedEventAttributes(
             failure=failure,
             retry_state=verdict.state,
@@ -75,9 +82,12 @@ def fail(t: Transition, failure: Failure, completed_event_id: int) -> None:
     after_close(t)
 
 
-def cancel(t: Transition, details: Payloads | None, completed_event_id: int) -> None:
+def cancel(
+    t: Transition, details: Payloads | None, completed_event_id: int, user_metadata: UserMetadata | None
+) -> None:
     t.add(
         EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED,
+        user_metadata=user_metadata,
         workflow_execution_canceled_event_attributes=WorkflowExecutionCanceledEventAttributes(
             details=details, workflow_task_completed_event_id=completed_event_id
         ),
@@ -182,6 +192,7 @@ def follow(
     attributes.first_workflow_task_backoff.CopyFrom(duration(spaced(t, delay)))
     attributes.initiator = initiator
     attributes.ClearField("continued_failure")
+    attributes.ClearField("identity")
     if failure is not None:
         attributes.continued_failure.CopyFrom(failure)
     attributes.ClearField("workflow_execution_expiration_time")
@@ -227,14 +238,12 @@ def carry_over(t: Transition, attributes: WorkflowExecutionStartedEventAttribute
         attributes.root_workflow_execution.CopyFrom(
             WorkflowExecution(workflow_id=core.root.workflow_id, run_id=core.root.run_id)
         )
-    attributes.ClearField("prev_auto_reset_points")
-    points = ResetPoints()
-    for blob in core.reset_points:
-        point = points.points.add()
-        point.ParseFromString(blob)
+    points = [ResetPointInfo.FromString(blob) for blob in core.reset_points]
+    for point in points:
         if not point.HasField("expire_time"):
             point.expire_time.CopyFrom(timestamp(t.now))
-    attributes.prev_auto_reset_points.CopyFrom(points)
+    core.reset_points = tuple(point.SerializeToString() for point in points)
+    attributes.prev_auto_reset_points.CopyFrom(ResetPoints(points=points))
 
 
 def after_close(t: Transition) -> None:

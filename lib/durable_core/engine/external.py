@@ -97,7 +97,7 @@ def record_signaled(t: Transition, info: ExternalInfo, control: str) -> None:
         T.EVENT_TYPE_EXTERNAL_WORKFLOW_EXECUTION_SIGNALED,
         external_workflow_execution_signaled_event_attributes=ExternalWorkflowExecutionSignaledEventAttributes(
             initiated_event_id=info.initiated_event_id,
-            namespace=info.namespace,
+            namespace=info.namespace or t.state.core.namespace,
             namespace_id=info.namespace_id,
             workflow_execution=WorkflowExecution(workflow_id=info.workflow_id, run_id=info.run_id),
             control=control,
@@ -117,8 +117,7 @@ def record_signal_failed(
         T.EVENT_TYPE_SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_FAILED,
         signal_external_workflow_execution_failed_event_attributes=SignalExternalWorkflowExecutionFailedEventAttributes(
             cause=cause,
-            workflow_task_completed_event_id=sent.workflow_task_completed_event_id,
-            namespace=info.namespace,
+            namespace=info.namespace or t.state.core.namespace,
             namespace_id=info.namespace_id,
             workflow_execution=WorkflowExecution(workflow_id=info.workflow_id, run_id=info.run_id),
             initiated_event_id=info.initiated_event_id,
@@ -134,7 +133,7 @@ def record_cancel_requested(t: Transition, info: ExternalInfo) -> None:
         external_workflow_execution_cancel_requested_event_attributes=(
             ExternalWorkflowExecutionCancelRequestedEventAttributes(
                 initiated_event_id=info.initiated_event_id,
-                namespace=info.namespace,
+                namespace=info.namespace or t.state.core.namespace,
                 namespace_id=info.namespace_id,
                 workflow_execution=WorkflowExecution(workflow_id=info.workflow_id, run_id=info.run_id),
             )
@@ -155,8 +154,7 @@ def record_cancel_failed(
         request_cancel_external_workflow_execution_failed_event_attributes=(
             RequestCancelExternalWorkflowExecutionFailedEventAttributes(
                 cause=cause,
-                workflow_task_completed_event_id=sent.workflow_task_completed_event_id,
-                namespace=info.namespace,
+                namespace=info.namespace or t.state.core.namespace,
                 namespace_id=info.namespace_id,
                 workflow_execution=WorkflowExecution(workflow_id=info.workflow_id, run_id=info.run_id),
                 initiated_event_id=info.initiated_event_id,

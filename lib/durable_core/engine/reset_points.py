@@ -1,13 +1,10 @@
 """Reset points: the first workflow task that each build of a worker completed, kept in the run's state."""
 
-from temporalio.api.common.v1 import Payload
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.api.workflow.v1 import ResetPointInfo
 
 from durable_core.engine.transition import Transition
-from durable_core.model import limits
-
-BUILD_IDS = "BuildIds"
+from durable_core.model import builds, limits
 
 
 def record(t: Transition, completed: HistoryEvent) -> None:
@@ -26,15 +23,9 @@ def record(t: Transition, completed: HistoryEvent) -> None:
             create_time=completed.event_time,
             resettable=True,
         )
+        known.append(point)
         core.reset_points = (*core.reset_points, point.SerializeToString())[-limits.reset_points_max :]
-        _list_builds(t, [*known, point])
-
-
-def _list_builds(t: Transition, points: list[ResetPointInfo]) -> None:
-    """The `BuildIds` search attribute, in the form the Temporal server gives unversioned workers."""
-    names = ["unversioned"]
-    names += [f"unversioned:{point.build_id}" for point in points if point.build_id]
-    data = "[" + ",".join(f'"{name}"' for name in dict.fromkeys(names)) + "]"
-    payload = Payload(metadata={"encoding": b"json/plain", "type": b"KeywordList"}, data=data.encode())
-    core = t.state.core
-    core.search_attributes = {**core.search_attributes, BUILD_IDS: payload.SerializeToString()}
+    elif builds.BUILD_IDS in core.search_attributes:
+        return
+    listed = builds.payload(known).SerializeToString()
+    core.search_attributes = {**core.search_attributes, builds.BUILD_IDS: listed}

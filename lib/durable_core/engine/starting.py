@@ -14,6 +14,7 @@ from temporalio.api.sdk.v1 import UserMetadata
 
 from durable_core.engine import workflow_tasks
 from durable_core.engine.transition import Transition
+from durable_core.engine.workflow_tasks import Claim
 from durable_core.model.state import Core, RunState
 from durable_core.model.times import nanos
 from durable_core.ports.clock import Ids
@@ -38,8 +39,12 @@ def begin(
     user_metadata: UserMetadata | None = None,
     links: Sequence[Link] = (),
     waits_for_parent: bool = False,
+    eager: Claim | None = None,
 ) -> Transition:
-    """The transition that creates the run. `waits_for_parent`: its first workflow task is scheduled later."""
+    """The transition that creates the run.
+
+    `waits_for_parent`: its first workflow task is scheduled later. `eager`: the caller takes it at once.
+    """
     core = Core(
         namespace_id=new.namespace_id,
         namespace=new.namespace,
@@ -56,5 +61,7 @@ def begin(
         workflow_execution_started_event_attributes=attributes,
     )
     if not waits_for_parent and not nanos(attributes.first_workflow_task_backoff):
-        workflow_tasks.schedule(t)
+        workflow_tasks.schedule(t, dispatch=eager is None)
+        if eager is not None:
+            workflow_tasks.start(t, eager)
     return t

@@ -160,7 +160,9 @@ def start(t: Transition, claim: Claim) -> WorkflowTaskInfo:
         core.workflow_task = task
         t.is_dirty = True
         return task
-    attributes = _started_attributes(task.scheduled_event_id, claim, suggest, reasons, core.history_bytes)
+    # The size is that of what was stored before this transition, as on the Temporal server.
+    size = t.origin.core.history_bytes
+    attributes = _started_attributes(task.scheduled_event_id, claim, suggest, reasons, size)
     t.add(EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED, workflow_task_started_event_attributes=attributes)
     t.new_batch()
     return _pending(t)
@@ -175,9 +177,9 @@ def _pending(t: Transition) -> WorkflowTaskInfo:
 
 
 def transient_events(core: Core) -> list[HistoryEvent]:
-    """The events that a started transient task would have, for a worker that needs them to replay."""
+    """The events that a pending transient task would have: scheduled, and started if it is."""
     task = core.workflow_task
-    if task is None or not task.started_event_id or not workflow_task.is_transient(task):
+    if task is None or not workflow_task.is_transient(task) or task.scheduled_event_id != core.next_event_id:
         return []
     scheduled = HistoryEvent(
         event_id=task.scheduled_event_id,
@@ -187,6 +189,8 @@ def transient_events(core: Core) -> list[HistoryEvent]:
             task_queue=queue_of(core), start_to_close_timeout=duration(task.timeout), attempt=task.attempt
         ),
     )
+    if not task.started_event_id:
+        return [scheduled]
     claim = Claim(task.request_id, task.identity)
     started = HistoryEvent(
         event_id=task.started_event_id,

@@ -39,13 +39,9 @@ def by_id(state: RunState, activity_id: str) -> ActivityInfo | None:
     return None
 
 
-def begin_attempt(
-    info: ActivityInfo, now: int, request_id: str, identity: str, worker_version: bytes
-) -> ActivityInfo:
+def begin_attempt(info: ActivityInfo, now: int, request_id: str, identity: str) -> ActivityInfo:
     """A worker took the attempt."""
-    return replace(
-        info, started_at=now, request_id=request_id, identity=identity, worker_version=worker_version
-    )
+    return replace(info, started_at=now, request_id=request_id, identity=identity)
 
 
 def heartbeat(info: ActivityInfo, now: int, details: bytes) -> ActivityInfo:
@@ -53,7 +49,7 @@ def heartbeat(info: ActivityInfo, now: int, details: bytes) -> ActivityInfo:
     return replace(info, heartbeat_at=now, heartbeat_details=details)
 
 
-def back_off(info: ActivityInfo, now: int, delay: int, failure: bytes) -> ActivityInfo:
+def back_off(info: ActivityInfo, now: int, delay: int, failure: bytes, *, timed_out: bool) -> ActivityInfo:
     """The attempt failed and the next one is due in `delay` ns. Messages of the old attempt no longer count."""
     return replace(
         info,
@@ -64,12 +60,11 @@ def back_off(info: ActivityInfo, now: int, delay: int, failure: bytes) -> Activi
         started_at=0,
         request_id="",
         identity="",
-        worker_version=b"",
         heartbeat_at=0,
         last_failure=failure,
         last_identity=info.identity,
-        last_completed_at=now,
-        last_started_at=info.started_at,
+        last_completed_at=0 if timed_out else now,
+        last_ended_at=now,
     )
 
 

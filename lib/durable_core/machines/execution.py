@@ -72,7 +72,8 @@ def apply_started(state: RunState, event: HistoryEvent) -> None:
     core.search_attributes = _fields(attributes.search_attributes.indexed_fields)
     core.last_completion_result = attributes.last_completion_result.SerializeToString()
     core.last_failure = attributes.continued_failure.SerializeToString()
-    core.reset_points = tuple(p.SerializeToString() for p in attributes.prev_auto_reset_points.points)
+    points = attributes.prev_auto_reset_points.points
+    core.reset_points = tuple(point.SerializeToString() for point in points)
     core.user_metadata = event.user_metadata.SerializeToString()
     core.priority = attributes.priority.SerializeToString()
     core.has_priority = attributes.HasField("priority")

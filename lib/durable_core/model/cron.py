@@ -31,7 +31,7 @@ def _parse_duration(text: str) -> int:
     """A Go duration such as `1h30m` in ns."""
     parts = _DURATION.findall(text)
     if not parts or "".join(number + unit for number, unit in parts) != text:
-        raise InvalidArgument("Invalid CronSchedule.")
+        raise InvalidArgument("invalid CronSchedule.")
     return sum(int(float(number) * _UNITS[unit]) for number, unit in parts)
 
 
@@ -41,7 +41,7 @@ def _split_zone(schedule: str) -> tuple[tzinfo, str]:
         try:
             return ZoneInfo(prefix.partition("=")[2]), rest.strip()
         except (ZoneInfoNotFoundError, ValueError) as error:
-            raise InvalidArgument("Invalid CronSchedule.") from error
+            raise InvalidArgument("invalid CronSchedule.") from error
     return UTC, schedule.strip()
 
 
@@ -52,11 +52,11 @@ def validate(schedule: str) -> None:
     _, spec = _split_zone(schedule)
     if spec.startswith("@every "):
         if _parse_duration(spec.removeprefix("@every ").strip()) < 0:
-            raise InvalidArgument("Invalid CronSchedule.")
+            raise InvalidArgument("invalid CronSchedule.")
         return
     spec = _NICKNAMES.get(spec, spec)
     if len(spec.split()) != 5 or not croniter.is_valid(spec):
-        raise InvalidArgument("Invalid CronSchedule.")
+        raise InvalidArgument("invalid CronSchedule.")
 
 
 def backoff(schedule: str, started_at: int, now: int) -> int:

@@ -9,6 +9,7 @@ id_length_max = 1000  # bytes: workflow, activity, timer, signal, request IDs, t
 run_id_length = 36  # characters
 
 blob_bytes_max = 2 * 1024 * 1024  # bytes: one payload field of a request or a command
+truncated_failure_message_max = 524_272  # characters kept of a failure that is too large
 memo_bytes_max = 2 * 1024 * 1024  # bytes
 search_attribute_value_bytes_max = 2 * 1024  # bytes: one search attribute
 search_attributes_bytes_max = 40 * 1024  # bytes: all search attributes of a run
@@ -16,6 +17,7 @@ search_attributes_count_max = 100
 workflow_task_completion_bytes_max = 40 * 1024 * 1024  # bytes
 user_metadata_summary_bytes_max = 400  # bytes
 user_metadata_details_bytes_max = 20_000  # bytes
+fairness_key_length_max = 64  # characters
 links_count_max = 10
 link_bytes_max = 4_000  # bytes
 callbacks_count_max = 32

@@ -56,11 +56,11 @@ def validate(policy: RetryPolicyMessage) -> None:
     if policy.maximum_attempts == 1:
         return  # No retry follows, so the rest does not matter.
     if initial < 0:
-        raise InvalidArgument("InitialInterval cannot be negative on retry policy.")
+        raise InvalidArgument("invalid InitialInterval set on retry policy: negative duration")
     if policy.backoff_coefficient < 1:
         raise InvalidArgument("BackoffCoefficient cannot be less than 1 on retry policy.")
     if maximum < 0:
-        raise InvalidArgument("MaximumInterval cannot be negative on retry policy.")
+        raise InvalidArgument("invalid MaximumInterval set on retry policy: negative duration")
     if 0 < maximum < initial:
         raise InvalidArgument("MaximumInterval cannot be less than InitialInterval on retry policy.")
     if policy.maximum_attempts < 0:

@@ -93,7 +93,6 @@ class ActivityInfo(msgspec.Struct, frozen=True, array_like=True):
     started_event_id: int = 0  # BUFFERED_EVENT_ID or an ID once the started event is written
     request_id: str = ""
     identity: str = ""
-    worker_version: bytes = b""
     heartbeat_at: int = 0
     heartbeat_details: bytes = b""
     last_failure: bytes = b""
@@ -102,7 +101,7 @@ class ActivityInfo(msgspec.Struct, frozen=True, array_like=True):
     cancel_requested_event_id: int = 0
     dispatched: bool = True  # False while it backs off before its next attempt
     priority: bytes = b""
-    last_started_at: int = 0  # of the attempt before
+    last_ended_at: int = 0  # of the attempt before, also when it timed out
 
 
 class TimerInfo(msgspec.Struct, frozen=True, array_like=True):

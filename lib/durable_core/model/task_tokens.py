@@ -57,14 +57,14 @@ def _decoded(token: bytes) -> "_TaskToken":
     try:
         return _decode_task(token)
     except msgspec.MsgspecError as error:
-        raise InvalidArgument("error deserializing task token") from error
+        raise InvalidArgument("Error deserializing task token.") from error
 
 
 def workflow_task(token: bytes) -> WorkflowTaskToken:
     """Raises `InvalidArgument` for anything that is not a workflow task's token."""
     decoded = _decoded(token)
     if not isinstance(decoded, WorkflowTaskToken):
-        raise InvalidArgument("error deserializing task token")
+        raise InvalidArgument("Error deserializing task token.")
     return decoded
 
 
@@ -72,7 +72,7 @@ def activity_task(token: bytes) -> ActivityTaskToken:
     """Raises `InvalidArgument` for anything that is not an activity task's token."""
     decoded = _decoded(token)
     if not isinstance(decoded, ActivityTaskToken):
-        raise InvalidArgument("error deserializing task token")
+        raise InvalidArgument("Error deserializing task token.")
     return decoded
 
 
@@ -80,7 +80,7 @@ def query_task(token: bytes) -> QueryTaskToken:
     """Raises `InvalidArgument` for anything that is not a query task's token."""
     decoded = _decoded(token)
     if not isinstance(decoded, QueryTaskToken):
-        raise InvalidArgument("error deserializing task token")
+        raise InvalidArgument("Error deserializing task token.")
     return decoded
 
 

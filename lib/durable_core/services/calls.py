@@ -30,7 +30,7 @@ class Wait:
 class Call:
     """What the edge knows of a call besides its request.
 
-    `deadline` is when the caller (or the edge) gives up, in ns since the epoch; `resume` is what the last `Wait` carried.
+    `deadline` is when the caller (or the edge) gives up, in ns; `resume` is what the last `Wait` carried.
     """
 
     deadline: int

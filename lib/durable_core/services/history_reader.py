@@ -12,7 +12,10 @@ from durable_core.ports.histories import BranchRange, Histories
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Events, and the ID of the next event to read (0: that was all)."""
+    """Events, and the ID of the next event to read (0: that was all).
+
+    A page that is exactly full is followed by one more, which may be empty, as on the Temporal server.
+    """
 
     events: list[HistoryEvent]
     next_event_id: int
@@ -45,7 +48,7 @@ class HistoryReader:
                 _check(first_id, span)
             if left <= 0:
                 break
-        return Page(events, position if position < end else 0)
+        return Page(events, position if position < end or left <= 0 else 0)
 
     def page_reverse(self, core: Core, last: int, *, nodes_max: int) -> Page:
         """Events from `last` down, at most `nodes_max` nodes of them; `next_event_id` continues downwards."""
@@ -61,7 +64,7 @@ class HistoryReader:
                 left -= 1
             if left <= 0:
                 break
-        return Page(events, position - 1)
+        return Page(events, max(position - 1, 0) if position > 1 or left > 0 else -1)
 
 
 def _check(first_id: int, span: BranchRange) -> None:

@@ -1,15 +1,39 @@
 """From what a request names (namespace, workflow ID, perhaps run ID) to a run."""
 
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
 from google.protobuf.message import Message
 from temporalio.api.common.v1 import WorkflowExecution
 
 from durable_core.engine import checks
 from durable_core.model.errors import InvalidArgument, NotFound
 from durable_core.model.ids import RunKey, WorkflowKey, is_uuid
+from durable_core.model.namespace import Namespace
 from durable_core.model.state import RunState
 from durable_core.services.context import Context
 
 ALREADY_COMPLETED = "workflow execution already completed"
+
+
+class _Token(Protocol):
+    @property
+    def namespace_id(self) -> str: ...
+
+
+T = TypeVar("T", bound=_Token)
+
+
+def of_token(
+    context: Context, named: str, decode: Callable[[bytes], T], task_token: bytes
+) -> tuple[Namespace, T]:
+    """A task token and its namespace; one that the request names must exist and be the same."""
+    known = context.namespaces.named(named) if named else None
+    token = decode(task_token)
+    namespace = context.namespaces.with_id(token.namespace_id)
+    if known is not None and known.namespace_id != namespace.namespace_id:
+        raise InvalidArgument("Operation requested with a token from a different namespace.")
+    return namespace, token
 
 
 def check_present(request: Message, field: str) -> None:

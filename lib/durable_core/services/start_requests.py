@@ -14,7 +14,7 @@ from durable_core.model import cron, limits, retry
 from durable_core.model.errors import InvalidArgument, Unimplemented
 from durable_core.model.namespace import Namespace
 from durable_core.model.payloads import fields_size
-from durable_core.model.times import duration, timestamp
+from durable_core.model.times import duration, nanos, timestamp
 
 _Reuse = WorkflowIdReusePolicy
 _Conflict = WorkflowIdConflictPolicy
@@ -68,6 +68,7 @@ def check(request: StartWorkflowExecutionRequest, namespace: Namespace) -> None:
     if request.cron_schedule and request.HasField("workflow_start_delay"):
         raise InvalidArgument("CronSchedule and WorkflowStartDelay may not be used together.")
     check_payloads(request.input, request.memo, request.search_attributes, namespace)
+    checks.check_priority(request.priority)
     check_user_metadata(request.user_metadata)
     check_links(list(request.links))
     check_callbacks(list(request.completion_callbacks))
@@ -79,8 +80,10 @@ def _check_names(request: StartWorkflowExecutionRequest) -> None:
         raise InvalidArgument("WorkflowId is not set on request.")
     if not request.workflow_type.name:
         raise InvalidArgument("WorkflowType is not set on request.")
+    if checks.too_long(request.workflow_id):
+        length = len(request.workflow_id.encode())
+        raise InvalidArgument(f"WorkflowId exceeds maximum allowed length ({length}/{limits.id_length_max})")
     for field, value in (
-        ("WorkflowId", request.workflow_id),
         ("RequestId", request.request_id),
         ("WorkflowType", request.workflow_type.name),
     ):
@@ -100,7 +103,7 @@ def checked_duration(field: str, value: Duration) -> int:
     try:
         return checks.valid_duration(value)
     except InvalidArgument as error:
-        raise InvalidArgument(f"invalid {field}: {error}") from error
+        raise InvalidArgument(f"An invalid {field}Seconds is set on request. cause: {error}") from error
 
 
 def check_payloads(
@@ -132,16 +135,41 @@ def check_links(links: list[Link]) -> None:
             f"cannot attach more than {limits.links_count_max} links per request, got {len(links)}"
         )
     for link in links:
+        _check_variant(link)
         if link.ByteSize() > limits.link_bytes_max:
             raise InvalidArgument(
                 f"link exceeds allowed size of {limits.link_bytes_max}, got {link.ByteSize()}"
             )
 
 
+def _check_variant(link: Link) -> None:
+    """A link names what it leads to in full."""
+    kind = link.WhichOneof("variant")
+    if kind == "workflow_event":
+        event = link.workflow_event
+        for name, value in (
+            ("namespace", event.namespace),
+            ("workflow ID", event.workflow_id),
+            ("run ID", event.run_id),
+        ):
+            if not value:
+                raise InvalidArgument(f"workflow event link must not have an empty {name} field")
+    elif kind == "batch_job" and not link.batch_job.job_id:
+        raise InvalidArgument("batch job link must not have an empty job ID")
+    elif kind is None:
+        raise InvalidArgument("unsupported link variant")
+
+
 def check_callbacks(callbacks: list[Callback]) -> None:
-    """Completion callbacks are delivered once Nexus is here; until then only their absence can be promised."""
-    if callbacks:
-        raise Unimplemented("completion_callbacks are not supported yet.")
+    """No address is configured to which callbacks may go, so each is refused, as on a Temporal server without one."""
+    for callback in callbacks:
+        if callback.WhichOneof("variant") != "nexus":
+            raise Unimplemented("Only Nexus callbacks are known.")
+        url = callback.nexus.url
+        scheme, separator, _ = url.partition("://")
+        if not separator or scheme not in ("http", "https"):
+            raise InvalidArgument(f"invalid url: unknown scheme: {url}")
+        raise InvalidArgument(f"invalid url: url does not match any configured callback address: {url}")
 
 
 def filled_retry(request: StartWorkflowExecutionRequest) -> RetryPolicy:
@@ -151,6 +179,12 @@ def filled_retry(request: StartWorkflowExecutionRequest) -> RetryPolicy:
         limits.workflow_retry_coefficient,
         limits.workflow_retry_interval_factor,
     )
+
+
+def accepts_eager(request: StartWorkflowExecutionRequest) -> bool:
+    """Whether the starter gets the first workflow task in the reply: it asked to, and the task is due now."""
+    delayed = request.cron_schedule or nanos(request.workflow_start_delay)
+    return request.request_eager_execution and not delayed
 
 
 def attributes(
@@ -194,4 +228,5 @@ def attributes(
         header=request.header if request.HasField("header") else None,
         workflow_id=request.workflow_id,
         priority=request.priority if request.HasField("priority") else None,
+        eager_execution_accepted=accepts_eager(request),
     )

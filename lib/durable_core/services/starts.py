@@ -141,7 +141,6 @@ def _use_existing(context: Context, current: RunState, starter: Starter) -> Star
         worker_may_ignore=True,
         workflow_execution_options_updated_event_attributes=WorkflowExecutionOptionsUpdatedEventAttributes(
             attached_request_id=starter.request_id if options.attach_request_id else "",
-            identity=starter.identity,
         ),
     )
     attached = options.attach_request_id

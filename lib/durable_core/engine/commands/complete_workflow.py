@@ -4,8 +4,9 @@ from temporalio.api.command.v1 import Command
 from temporalio.api.enums.v1 import WorkflowTaskFailedCause
 
 from durable_core.engine import closing
-from durable_core.engine.completion import Completion, check_size, require_attributes
+from durable_core.engine.completion import Completion, check_size, metadata_of, require_attributes
 
+_BAD_SIZE = WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_BAD_SCHEDULE_ACTIVITY_ATTRIBUTES
 _BAD = WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_BAD_COMPLETE_WORKFLOW_EXECUTION_ATTRIBUTES
 
 
@@ -13,6 +14,7 @@ def handle(completion: Completion, command: Command) -> None:
     completion.refuse_closing_race()
     require_attributes(command, "complete_workflow_execution_command_attributes", _BAD)
     attributes = command.complete_workflow_execution_command_attributes
-    check_size(attributes.result.ByteSize(), "CompleteWorkflowExecutionCommandAttributes.Result", _BAD)
+    # The cause is that of an activity because it is so on the Temporal server.
+    check_size(attributes.result.ByteSize(), "CompleteWorkflowExecutionCommandAttributes.Result", _BAD_SIZE)
     result = attributes.result if attributes.HasField("result") else None
-    closing.complete(completion.t, result, completion.completed_event_id)
+    closing.complete(completion.t, result, completion.completed_event_id, metadata_of(command))

@@ -11,7 +11,7 @@ from temporalio.api.history.v1 import (
 from temporalio.api.taskqueue.v1 import TaskQueue
 
 from durable_core.engine import checks, closing, starting
-from durable_core.engine.completion import BadCommand, Completion, check_size, require_attributes
+from durable_core.engine.completion import BadCommand, Completion, check_size, metadata_of, require_attributes
 from durable_core.model import limits, retry
 from durable_core.model.errors import InvalidArgument
 from durable_core.model.payloads import fields_size
@@ -32,7 +32,7 @@ def handle(completion: Completion, command: Command) -> HistoryEvent:
     started = _started_attributes(completion, attributes, closed)
     event = t.add(
         EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW,
-        user_metadata=command.user_metadata if command.HasField("user_metadata") else None,
+        user_metadata=metadata_of(command),
         workflow_execution_continued_as_new_event_attributes=closed,
     )
     core = t.state.core
@@ -57,10 +57,11 @@ def _closing_attributes(
     except InvalidArgument as error:
         prefix = "error validating ContinueAsNewWorkflowExecutionCommand TaskQueue"
         raise BadCommand(_BAD, f"{prefix}: {error}. WorkflowType={workflow_type}") from error
-    run, task, backoff = _time_outs(attributes, workflow_type, queue)
+    where = f"WorkflowType={workflow_type} TaskQueue={_shown(queue)}"
+    run, task, backoff = _time_outs(attributes, where)
     run = checks.run_timeout(run or core.run_timeout, core.execution_timeout)
     task = checks.workflow_task_timeout(task or core.workflow_task_timeout, run)
-    _check_sizes(completion, attributes)
+    _check_sizes(completion, attributes, where)
     return WorkflowExecutionContinuedAsNewEventAttributes(
         workflow_type=WorkflowType(name=workflow_type),
         task_queue=queue,
@@ -83,12 +84,17 @@ def _closing_attributes(
     )
 
 
+def _shown(queue: TaskQueue) -> str:
+    """A queue as the Temporal server's messages show it."""
+    return " ".join(str(queue).replace(": ", ":").split("
+")).strip().replace(" kind", "  kind")
+
+
 def _time_outs(
-    attributes: ContinueAsNewWorkflowExecutionCommandAttributes, workflow_type: str, queue: TaskQueue
+    attributes: ContinueAsNewWorkflowExecutionCommandAttributes, where: str
 ) -> tuple[int, int, int]:
     """Run and task time-outs and the back-off before the new run, in ns."""
     values = []
-    shown = " ".join(str(queue).replace(": ", ":").split("\n")).strip().replace(" kind", "  kind")
     for field, value in (
         ("WorkflowRunTimeout", attributes.workflow_run_timeout),
         ("WorkflowTaskTimeout", attributes.workflow_task_timeout),
@@ -98,12 +104,14 @@ def _time_outs(
             values.append(checks.valid_duration(value))
         except InvalidArgument as error:
             detail = f"Invalid {field} on ContinueAsNewWorkflowExecutionCommand: {error}."
-            raise BadCommand(_BAD, f"{detail} WorkflowType={workflow_type} TaskQueue={shown}") from error
+            raise BadCommand(_BAD, f"{detail} {where}") from error
     run, task, backoff = values
     return run, task, backoff
 
 
-def _check_sizes(completion: Completion, attributes: ContinueAsNewWorkflowExecutionCommandAttributes) -> None:
+def _check_sizes(
+    completion: Completion, attributes: ContinueAsNewWorkflowExecutionCommandAttributes, where: str
+) -> None:
     name = "ContinueAsNewWorkflowExecutionCommandAttributes"
     check_size(attributes.input.ByteSize(), f"{name}. Input", _BAD)
     if fields_size(attributes.memo.fields) > limits.memo_bytes_max:
@@ -117,8 +125,8 @@ def _check_sizes(completion: Completion, attributes: ContinueAsNewWorkflowExecut
         try:
             retry.validate(_filled(attributes))
         except InvalidArgument as error:
-            detail = f"invalid WorkflowRetryPolicy on ContinueAsNewWorkflowExecutionCommand: {error}"
-            raise BadCommand(_BAD, detail) from error
+            detail = f"invalid WorkflowRetryPolicy on ContinueAsNewWorkflowExecutionCommand: {error}."
+            raise BadCommand(_BAD, f"{detail} {where}") from error
 
 
 def _filled(attributes: ContinueAsNewWorkflowExecutionCommandAttributes) -> RetryPolicy:

@@ -4,8 +4,10 @@ from temporalio.api.command.v1 import Command
 from temporalio.api.enums.v1 import EventType, WorkflowTaskFailedCause
 from temporalio.api.history.v1 import ActivityTaskCancelRequestedEventAttributes, HistoryEvent
 
-from durable_core.engine import activities
-from durable_core.engine.completion import BadCommand, Completion, require_attributes
+from durable_core.engine import activities, buffering
+from durable_core.engine.activities import Answerer
+from durable_core.engine.completion import BadCommand, Completion, metadata_of, require_attributes
+from durable_core.engine.transition import Transition
 from durable_core.model.payloads import text
 
 _BAD = WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_BAD_REQUEST_CANCEL_ACTIVITY_ATTRIBUTES
@@ -18,7 +20,7 @@ def handle(completion: Completion, command: Command) -> HistoryEvent:
     if scheduled <= 0:
         raise BadCommand(_BAD, "ScheduledEventId is not set on RequestCancelActivityTaskCommand.")
     info = t.state.activities.get(scheduled)
-    if scheduled >= t.state.core.next_event_id or (info is not None and info.cancel_requested):
+    if info.cancel_requested if info is not None else not _ended_meanwhile(t, scheduled):
         raise BadCommand(
             _BAD,
             "invalid history builder state for action: add-activitytask-cancel-requested-event, "
@@ -26,13 +28,19 @@ def handle(completion: Completion, command: Command) -> HistoryEvent:
         )
     event = t.add(
         EventType.EVENT_TYPE_ACTIVITY_TASK_CANCEL_REQUESTED,
-        user_metadata=command.user_metadata if command.HasField("user_metadata") else None,
+        user_metadata=metadata_of(command),
         activity_task_cancel_requested_event_attributes=ActivityTaskCancelRequestedEventAttributes(
             scheduled_event_id=scheduled,
             workflow_task_completed_event_id=completion.completed_event_id,
         ),
     )
     if info is not None and not info.started_at:
-        activities.cancel(t, info, text("ACTIVITY_ID_NOT_STARTED"), completion.identity, event.event_id)
+        details = text("ACTIVITY_ID_NOT_STARTED")
+        activities.cancel(t, info, details, Answerer(completion.identity), event.event_id)
         completion.wants_workflow_task = True
     return event
+
+
+def _ended_meanwhile(t: Transition, scheduled: int) -> bool:
+    """Whether the activity ended while the worker decided: its end waits in the buffer, so nobody could know."""
+    return any(buffering.ended_activity(event) == scheduled for _, event in t.buffered_events())

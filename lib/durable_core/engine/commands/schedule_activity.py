@@ -6,7 +6,7 @@ from temporalio.api.enums.v1 import EventType, WorkflowTaskFailedCause
 from temporalio.api.history.v1 import ActivityTaskScheduledEventAttributes, HistoryEvent
 
 from durable_core.engine import activities, checks
-from durable_core.engine.completion import BadCommand, Completion, check_size, require_attributes
+from durable_core.engine.completion import BadCommand, Completion, check_size, metadata_of, require_attributes
 from durable_core.machines import activity
 from durable_core.model import limits, retry
 from durable_core.model.errors import InvalidArgument
@@ -40,7 +40,7 @@ def handle(completion: Completion, command: Command) -> HistoryEvent:
     scheduled.workflow_task_completed_event_id = completion.completed_event_id
     event = t.add(
         EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED,
-        user_metadata=command.user_metadata if command.HasField("user_metadata") else None,
+        user_metadata=metadata_of(command),
         activity_task_scheduled_event_attributes=scheduled,
     )
     if attributes.request_eager_execution:
@@ -76,6 +76,7 @@ def _normalized(
         limits.activity_retry_interval_factor,
     )
     retry.validate(policy)
+    checks.check_priority(attributes.priority)
     to_close, to_start, start_to_close, beat = _time_outs(attributes, run_timeout)
     return ActivityTaskScheduledEventAttributes(
         activity_id=attributes.activity_id,

@@ -11,7 +11,7 @@ from temporalio.api.enums.v1 import (
 from temporalio.api.history.v1 import HistoryEvent, StartChildWorkflowExecutionInitiatedEventAttributes
 
 from durable_core.engine import checks
-from durable_core.engine.completion import BadCommand, Completion, check_size, require_attributes
+from durable_core.engine.completion import BadCommand, Completion, check_size, metadata_of, require_attributes
 from durable_core.model import cron, limits, retry
 from durable_core.model.errors import InvalidArgument
 from durable_core.model.namespace import Namespace
@@ -41,7 +41,7 @@ def handle(completion: Completion, command: Command) -> HistoryEvent:
         )
     event = t.add(
         EventType.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED,
-        user_metadata=command.user_metadata if command.HasField("user_metadata") else None,
+        user_metadata=metadata_of(command),
         start_child_workflow_execution_initiated_event_attributes=initiated,
     )
     info = t.state.children.get(event.event_id)
@@ -93,7 +93,7 @@ def _normalized(
         workflow_type=attributes.workflow_type,
         task_queue=queue,
         input=attributes.input if attributes.HasField("input") else None,
-        workflow_execution_timeout=duration(execution),
+        workflow_execution_timeout=duration(execution) if execution else None,
         workflow_run_timeout=duration(run),
         workflow_task_timeout=duration(task),
         parent_close_policy=attributes.parent_close_policy or ParentClosePolicy.PARENT_CLOSE_POLICY_TERMINATE,
@@ -104,7 +104,7 @@ def _normalized(
         retry_policy=policy,
         cron_schedule=attributes.cron_schedule,
         header=attributes.header if attributes.HasField("header") else None,
-        memo=attributes.memo if attributes.HasField("memo") else None,
+        memo=attributes.memo if attributes.memo.fields else None,
         search_attributes=checks.typed_search_attributes(attributes.search_attributes, target)
         if attributes.HasField("search_attributes")
         else None,
@@ -125,8 +125,9 @@ def _check_names(attributes: StartChildWorkflowExecutionCommandAttributes, where
         raise BadCommand(_BAD, f"Required field WorkflowType is not set on {name}. {detail}")
     for field, value in (("WorkflowId", attributes.workflow_id), ("WorkflowType", workflow_type)):
         if checks.too_long(value):
-            detail = f"{field}={value} Length={len(value)} Limit={limits.id_length_max}"
-            raise BadCommand(_BAD, f"{field} on {name} exceeds length limit. {detail} {where}")
+            bounds = f"Length={len(value)} Limit={limits.id_length_max}"
+            detail = where.replace(f"{field}={value}", f"{field}={value} {bounds}")
+            raise BadCommand(_BAD, f"{field} on {name} exceeds length limit. {detail}")
 
 
 def _time_outs(attributes: StartChildWorkflowExecutionCommandAttributes, where: str) -> tuple[int, int, int]:

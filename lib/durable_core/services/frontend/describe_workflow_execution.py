@@ -96,9 +96,9 @@ def _info(core: Core) -> WorkflowExecutionInfo:
     if core.closed_at:
         info.close_time.CopyFrom(timestamp(core.closed_at))
         info.execution_duration.CopyFrom(duration(core.closed_at - core.execution_at))
-    if core.search_attributes:
-        fields = {key: Payload.FromString(blob) for key, blob in core.search_attributes.items()}
-        info.search_attributes.CopyFrom(SearchAttributes(indexed_fields=fields))
+    fields = {key: Payload.FromString(blob) for key, blob in core.search_attributes.items()}
+    info.search_attributes.CopyFrom(SearchAttributes(indexed_fields=fields))
+    info.auto_reset_points.SetInParent()
     if core.parent is not None:
         info.parent_namespace_id = core.parent.namespace_id
         info.parent_execution.CopyFrom(
@@ -151,17 +151,16 @@ def _activity(info: ActivityInfo) -> PendingActivityInfo:
 def _set_times(pending: PendingActivityInfo, info: ActivityInfo) -> None:
     if info.heartbeat_at:
         pending.last_heartbeat_time.CopyFrom(timestamp(info.heartbeat_at))
-    if started := info.started_at or info.last_started_at:
-        pending.last_started_time.CopyFrom(timestamp(started))
-    if info.dispatched:
-        pending.scheduled_time.CopyFrom(timestamp(info.attempt_scheduled_at))
+    if info.started_at:
+        pending.last_started_time.CopyFrom(timestamp(info.started_at))
+    pending.scheduled_time.CopyFrom(timestamp(info.attempt_scheduled_at))
     if info.schedule_to_close:
         pending.expiration_time.CopyFrom(timestamp(info.scheduled_at + info.schedule_to_close))
     if info.last_completed_at:
         pending.last_attempt_complete_time.CopyFrom(timestamp(info.last_completed_at))
     if not info.dispatched:
         pending.next_attempt_schedule_time.CopyFrom(timestamp(info.attempt_scheduled_at))
-        pending.current_retry_interval.CopyFrom(duration(info.attempt_scheduled_at - info.last_completed_at))
+        pending.current_retry_interval.CopyFrom(duration(info.attempt_scheduled_at - info.last_ended_at))
 
 
 def _child(info: ChildInfo) -> PendingChildExecutionInfo:

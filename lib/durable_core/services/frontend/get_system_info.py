@@ -17,6 +17,7 @@ def get_system_info(context: object, request: GetSystemInfoRequest) -> GetSystem
         server_version=TEMPORAL_SERVER_VERSION,
         capabilities=GetSystemInfoResponse.Capabilities(
             build_id_based_versioning=True,
+            eager_workflow_start=True,
             signal_and_query_header=True,
             internal_error_differentiation=True,
             activity_failure_include_heartbeat=True,

@@ -28,8 +28,6 @@ def get_workflow_execution_history(
     namespace = context.namespaces.named(request.namespace)
     lookup.check_present(request, "execution")
     lookup.check_execution(request.execution)
-    if request.maximum_page_size < 0:
-        raise InvalidArgument("Invalid PageSize.")
     token = task_tokens.history_page(request.next_page_token) if request.next_page_token else None
     if token is not None:
         if request.execution.run_id and request.execution.run_id != token.run_id:
@@ -77,7 +75,9 @@ def _page(
             token = HistoryPageToken(core.run_id, token.end_event_id, core.next_event_id, state.is_open)
         elif state.is_open and request.wait_new_event:
             return None
-    nodes = min(request.maximum_page_size or limits.history_page_nodes_default, limits.history_page_nodes_max)
+    nodes = request.maximum_page_size
+    if not 0 < nodes <= limits.history_page_nodes_max:
+        nodes = limits.history_page_nodes_default
     events: list[HistoryEvent] = []
     following = 0
     if token.next_event_id < token.end_event_id:
@@ -87,10 +87,11 @@ def _page(
     if following:
         after = HistoryPageToken(core.run_id, following, token.end_event_id, token.was_open)
         reply.next_page_token = task_tokens.encode(after)
-    elif request.wait_new_event and token.was_open:
+        return reply
+    if request.wait_new_event and token.was_open:
         after = HistoryPageToken(core.run_id, token.end_event_id, token.end_event_id, token.was_open)
         reply.next_page_token = task_tokens.encode(after)
-    elif state.is_open and not request.wait_new_event and token.end_event_id == core.next_event_id:
+    if state.is_open and token.end_event_id == core.next_event_id:
         reply.history.events.extend(_without_identity(workflow_tasks.transient_events(core)))
     return reply
 

@@ -20,8 +20,6 @@ def get_workflow_execution_history_reverse(
     namespace = context.namespaces.named(request.namespace)
     lookup.check_present(request, "execution")
     lookup.check_execution(request.execution)
-    if request.maximum_page_size < 0:
-        raise InvalidArgument("Invalid PageSize.")
     if request.next_page_token:
         token = task_tokens.history_page(request.next_page_token)
         if request.execution.run_id and request.execution.run_id != token.run_id:
@@ -33,10 +31,12 @@ def get_workflow_execution_history_reverse(
         key = lookup.run_key(context, namespace.namespace_id, request.execution)
         state = context.runs.read(key)
         last = state.core.next_event_id - 1
-    nodes = min(request.maximum_page_size or limits.history_page_nodes_default, limits.history_page_nodes_max)
+    nodes = request.maximum_page_size
+    if not 0 < nodes <= limits.history_page_nodes_max:
+        nodes = limits.history_page_nodes_default
     page = context.reader.page_reverse(state.core, last, nodes_max=nodes)
     reply = GetWorkflowExecutionHistoryReverseResponse(history=History(events=page.events))
-    if page.next_event_id > 0:
+    if page.next_event_id:
         after = HistoryPageToken(key.run_id, page.next_event_id, 0, was_open=False)
         reply.next_page_token = task_tokens.encode(after)
     return reply

@@ -173,7 +173,7 @@ def _send(context: Context, asked: _Asked, state: RunState, now: int, *, sticky:
 
 def _reply(result: WorkflowQueryResult) -> QueryWorkflowResponse:
     if result.result_type == QueryResultType.QUERY_RESULT_TYPE_FAILED:
-        raise QueryFailed(result.error_message, result.failure)
+        raise QueryFailed(result.error_message, result.failure if result.HasField("failure") else None)
     return QueryWorkflowResponse(query_result=result.answer if result.HasField("answer") else None)
 
 

@@ -9,6 +9,7 @@ from temporalio.api.workflowservice.v1 import (
 )
 
 from durable_core.engine import activities
+from durable_core.engine.activities import Answerer
 from durable_core.engine.transition import Transition
 from durable_core.model import limits
 from durable_core.model.ids import RunKey
@@ -27,9 +28,7 @@ def record_activity_task_heartbeat(
 def record_activity_task_heartbeat_by_id(
     context: Context, request: RecordActivityTaskHeartbeatByIdRequest
 ) -> RecordActivityTaskHeartbeatByIdResponse:
-    key, find = activity_answers.by_id(
-        context, request.namespace, request.workflow_id, request.run_id, request.activity_id, may_wait=False
-    )
+    key, find = activity_answers.by_id(context, request, may_wait=False)
     canceled = _beat(context, key, find, request.details, request.identity)
     return RecordActivityTaskHeartbeatByIdResponse(cancel_requested=canceled)
 
@@ -42,7 +41,8 @@ def _beat(
     def decide(t: Transition) -> bool:
         info = find(t)
         if details.ByteSize() > limits.blob_bytes_max:
-            activities.fail(t, info, activity_answers.too_large("Heartbeat details"), identity)
+            failure = activity_answers.too_large("Heartbeat details exceed size limit.")
+            activities.fail(t, info, failure, Answerer(identity))
             return True
         return activities.heartbeat(t, info, details.SerializeToString()).cancel_requested
 

@@ -9,6 +9,7 @@ from temporalio.api.workflowservice.v1 import (
 )
 
 from durable_core.engine import activities
+from durable_core.engine.activities import Answerer
 from durable_core.engine.transition import Transition
 from durable_core.model import limits
 from durable_core.model.errors import InvalidArgument
@@ -22,33 +23,32 @@ def respond_activity_task_canceled(
 ) -> RespondActivityTaskCanceledResponse:
     key, find = activity_answers.by_token(context, request.task_token, request.namespace)
     details = request.details if request.HasField("details") else None
-    _cancel(context, key, find, details, request.identity)
+    _cancel(context, key, find, details, Answerer(request.identity))
     return RespondActivityTaskCanceledResponse()
 
 
 def respond_activity_task_canceled_by_id(
     context: Context, request: RespondActivityTaskCanceledByIdRequest
 ) -> RespondActivityTaskCanceledByIdResponse:
-    key, find = activity_answers.by_id(
-        context, request.namespace, request.workflow_id, request.run_id, request.activity_id, may_wait=False
-    )
+    key, find = activity_answers.by_id(context, request, may_wait=False)
     details = request.details if request.HasField("details") else None
-    _cancel(context, key, find, details, request.identity)
+    _cancel(context, key, find, details, Answerer(request.identity))
     return RespondActivityTaskCanceledByIdResponse()
 
 
 def _cancel(
-    context: Context, key: RunKey, find: activity_answers.Find, details: Payloads | None, identity: str
+    context: Context, key: RunKey, find: activity_answers.Find, details: Payloads | None, answerer: Answerer
 ) -> None:
     def decide(t: Transition) -> None:
         info = find(t)
+        if details is not None and details.ByteSize() > limits.blob_bytes_max:
+            failure = activity_answers.too_large("Cancel details exceed size limit.")
+            activities.fail(t, info, failure, answerer)
+            return
         if not info.cancel_requested:
             raise InvalidArgument(
                 "unable to mark activity as canceled without activity being request canceled first"
             )
-        if details is not None and details.ByteSize() > limits.blob_bytes_max:
-            activities.fail(t, info, activity_answers.too_large("Details"), identity)
-        else:
-            activities.cancel(t, info, details, identity, info.cancel_requested_event_id)
+        activities.cancel(t, info, details, answerer, info.cancel_requested_event_id)
 
     context.runs.update(key, decide)

@@ -7,19 +7,17 @@ from temporalio.api.workflowservice.v1 import (
 )
 
 from durable_core.model import task_tokens
-from durable_core.model.errors import InvalidArgument, NotFound
+from durable_core.model.errors import NotFound
 from durable_core.ports.notifications import QueryTopic
 from durable_core.ports.queries import QueryAnswer
+from durable_core.services import lookup
 from durable_core.services.context import Context
 
 
 def respond_query_task_completed(
     context: Context, request: RespondQueryTaskCompletedRequest
 ) -> RespondQueryTaskCompletedResponse:
-    token = task_tokens.query_task(request.task_token)
-    namespace = context.namespaces.with_id(token.namespace_id)
-    if request.namespace and request.namespace != namespace.name:
-        raise InvalidArgument("Operation requested with a token from a different namespace.")
+    _, token = lookup.of_token(context, request.namespace, task_tokens.query_task, request.task_token)
     result = WorkflowQueryResult(
         result_type=request.completed_type,
         answer=request.query_result if request.HasField("query_result") else None,

@@ -22,7 +22,7 @@ from durable_core.model.state import ActivityInfo, RunState, WorkflowTaskInfo
 from durable_core.model.times import nanos
 from durable_core.ports.notifications import QueryTopic
 from durable_core.ports.queries import QueryAnswer
-from durable_core.services import claims
+from durable_core.services import claims, lookup
 from durable_core.services.context import Context
 
 _Request = RespondWorkflowTaskCompletedRequest
@@ -43,9 +43,10 @@ class _Outcome:
 def respond_workflow_task_completed(
     context: Context, request: _Request
 ) -> RespondWorkflowTaskCompletedResponse:
-    token = task_tokens.workflow_task(request.task_token)
-    namespace = context.namespaces.with_id(token.namespace_id)
-    _check(request, namespace)
+    namespace, token = lookup.of_token(
+        context, request.namespace, task_tokens.workflow_task, request.task_token
+    )
+    _check(request)
     command_table.check_sequence(request.commands)
     key = RunKey(token.namespace_id, token.workflow_id, token.run_id)
 
@@ -74,9 +75,7 @@ def respond_workflow_task_completed(
     return reply
 
 
-def _check(request: _Request, namespace: Namespace) -> None:
-    if request.namespace and request.namespace != namespace.name:
-        raise InvalidArgument("Operation requested with a token from a different namespace.")
+def _check(request: _Request) -> None:
     if request.ByteSize() > limits.workflow_task_completion_bytes_max:
         raise InvalidArgument("Workflow task completion exceeds size limit.")
     if request.messages:

@@ -9,24 +9,22 @@ from temporalio.api.workflowservice.v1 import (
 from durable_core.engine import workflow_tasks
 from durable_core.engine.transition import Transition
 from durable_core.model import limits, task_tokens
-from durable_core.model.errors import InvalidArgument
 from durable_core.model.ids import RunKey
+from durable_core.services import lookup
 from durable_core.services.context import Context
 
 
 def respond_workflow_task_failed(
     context: Context, request: RespondWorkflowTaskFailedRequest
 ) -> RespondWorkflowTaskFailedResponse:
-    token = task_tokens.workflow_task(request.task_token)
-    namespace = context.namespaces.with_id(token.namespace_id)
-    if request.namespace and request.namespace != namespace.name:
-        raise InvalidArgument("Operation requested with a token from a different namespace.")
+    _, token = lookup.of_token(context, request.namespace, task_tokens.workflow_task, request.task_token)
     key = RunKey(token.namespace_id, token.workflow_id, token.run_id)
     failure = request.failure
     if failure.ByteSize() > limits.blob_bytes_max:
         failure = Failure(message="Failure exceeds size limit.", source=failure.source)
 
     def decide(t: Transition) -> None:
+        lookup.require_open(t.state)
         task = workflow_tasks.started_task(t, token.scheduled_event_id, token.started_event_id, token.attempt)
         version = request.worker_version if request.HasField("worker_version") else None
         workflow_tasks.fail(

@@ -2,12 +2,18 @@
 
 from temporalio.api.common.v1 import Link
 from temporalio.api.enums.v1 import EventType, WorkflowExecutionStatus
-from temporalio.api.workflowservice.v1 import StartWorkflowExecutionRequest, StartWorkflowExecutionResponse
+from temporalio.api.workflowservice.v1 import (
+    PollWorkflowTaskQueueResponse,
+    StartWorkflowExecutionRequest,
+    StartWorkflowExecutionResponse,
+)
 
 from durable_core.engine import starting
 from durable_core.engine.transition import Transition
+from durable_core.engine.workflow_tasks import Claim
 from durable_core.model.ids import WorkflowKey
-from durable_core.services import start_requests, starts
+from durable_core.model.state import RunState
+from durable_core.services import claims, start_requests, starts
 from durable_core.services.context import Context
 
 
@@ -26,26 +32,40 @@ def start_workflow_execution(
     )
     new = starting.NewRun(namespace.namespace_id, namespace.name, context.ids.run_id(now), starter.request_id)
 
+    eager = Claim(starter.request_id, request.identity) if start_requests.accepts_eager(request) else None
+    begun: list[RunState] = []
+
     def begin() -> Transition:
-        attributes = start_requests.attributes(request, namespace, new.run_id, now)
-        return starting.begin(
+        t = starting.begin(
             new,
-            attributes,
+            start_requests.attributes(request, namespace, new.run_id, now),
             now,
             context.ids,
             user_metadata=request.user_metadata if request.HasField("user_metadata") else None,
             links=request.links,
+            eager=eager,
         )
+        begun[:] = [t.state]
+        return t
 
     key = WorkflowKey(namespace.namespace_id, request.workflow_id)
     started = starts.start(context, key, chosen, starter, begin)
-    return StartWorkflowExecutionResponse(
+    reply = StartWorkflowExecutionResponse(
         run_id=started.run_id,
         first_execution_run_id=started.first_run_id,
         started=started.new,
         status=WorkflowExecutionStatus.ValueType(started.status),
         link=_link(request, started),
     )
+    if eager is not None and started.run_id == new.run_id:
+        reply.eager_workflow_task.CopyFrom(_eager_task(context, begun[0]))
+    return reply
+
+
+def _eager_task(context: Context, state: RunState) -> PollWorkflowTaskQueueResponse:
+    task = state.core.workflow_task
+    assert task is not None
+    return claims.workflow_task(context, state, task, partial=False)
 
 
 def _link(request: StartWorkflowExecutionRequest, started: starts.Started) -> Link:

@@ -1,12 +1,13 @@
 """PollActivityTaskQueue: an attempt of an activity for a worker."""
 
+from temporalio.api.enums.v1 import WorkerVersioningMode
 from temporalio.api.workflowservice.v1 import PollActivityTaskQueueRequest, PollActivityTaskQueueResponse
 
 from durable_core.engine import activities, checks
 from durable_core.engine.transition import Transition
 from durable_core.engine.workflow_tasks import Claim
 from durable_core.model import limits
-from durable_core.model.errors import InvalidArgument
+from durable_core.model.errors import InvalidArgument, Unimplemented
 from durable_core.model.ids import QueueKey, QueueKind
 from durable_core.model.state import ActivityInfo, RunState
 from durable_core.model.tasks import ActivityTask, Task
@@ -15,6 +16,7 @@ from durable_core.services import claims
 from durable_core.services.calls import Call, Wait
 from durable_core.services.context import Context
 
+_V = WorkerVersioningMode.WORKER_VERSIONING_MODE_VERSIONED
 _Reply = PollActivityTaskQueueResponse
 
 
@@ -38,10 +40,14 @@ def poll_activity_task_queue(
 
 
 def _check(request: PollActivityTaskQueueRequest) -> None:
-    if not request.HasField("task_queue") or not request.task_queue.name:
-        raise InvalidArgument("TaskQueue is not set on request.")
-    if checks.too_long(request.task_queue.name):
-        raise InvalidArgument("TaskQueue length exceeds limit.")
+    if not request.HasField("task_queue"):
+        raise InvalidArgument("taskQueue is not set")
+    checks.normalized_queue(request.task_queue, "")
+    if (
+        request.worker_version_capabilities.use_versioning
+        or request.deployment_options.worker_versioning_mode == _V
+    ):
+        raise Unimplemented("Worker versioning is not supported yet.")
     if checks.too_long(request.identity):
         raise InvalidArgument("Identity length exceeds limit.")
 

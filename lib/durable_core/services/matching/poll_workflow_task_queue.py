@@ -1,7 +1,7 @@
 """PollWorkflowTaskQueue: a workflow task, or a query, for a worker."""
 
 from temporalio.api.common.v1 import WorkflowExecution, WorkflowType
-from temporalio.api.enums.v1 import TaskQueueKind
+from temporalio.api.enums.v1 import TaskQueueKind, WorkerVersioningMode
 from temporalio.api.query.v1 import WorkflowQuery
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import PollWorkflowTaskQueueRequest, PollWorkflowTaskQueueResponse
@@ -11,7 +11,7 @@ from durable_core.engine.transition import Transition
 from durable_core.engine.workflow_tasks import Claim
 from durable_core.machines.workflow_task import clear_sticky
 from durable_core.model import limits, task_tokens
-from durable_core.model.errors import InvalidArgument
+from durable_core.model.errors import InvalidArgument, Unimplemented
 from durable_core.model.ids import QueueKey, QueueKind
 from durable_core.model.state import RunState, WorkflowTaskInfo
 from durable_core.model.tasks import QueryTask, Task, WorkflowTask
@@ -20,6 +20,7 @@ from durable_core.services import claims
 from durable_core.services.calls import Call, Wait
 from durable_core.services.context import Context
 
+_V = WorkerVersioningMode.WORKER_VERSIONING_MODE_VERSIONED
 _Reply = PollWorkflowTaskQueueResponse
 
 
@@ -47,10 +48,14 @@ def poll_workflow_task_queue(
 
 
 def _check(request: PollWorkflowTaskQueueRequest) -> None:
-    if not request.HasField("task_queue") or not request.task_queue.name:
-        raise InvalidArgument("TaskQueue is not set on request.")
-    if checks.too_long(request.task_queue.name):
-        raise InvalidArgument("TaskQueue length exceeds limit.")
+    if not request.HasField("task_queue"):
+        raise InvalidArgument("taskQueue is not set")
+    checks.normalized_queue(request.task_queue, "")
+    if (
+        request.worker_version_capabilities.use_versioning
+        or request.deployment_options.worker_versioning_mode == _V
+    ):
+        raise Unimplemented("Worker versioning is not supported yet.")
     if checks.too_long(request.identity):
         raise InvalidArgument("Identity length exceeds limit.")
 
