@@ -86,8 +86,7 @@ def _closing_attributes(
 
 def _shown(queue: TaskQueue) -> str:
     """A queue as the Temporal server's messages show it."""
-    return " ".join(str(queue).replace(": ", ":").split("
-")).strip().replace(" kind", "  kind")
+    return " ".join(str(queue).replace(": ", ":").split("\n")).strip().replace(" kind", "  kind")
 
 
 def _time_outs(
