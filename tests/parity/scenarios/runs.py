@@ -20,6 +20,7 @@ from ..raw_worker import (
     payloads,
     seconds,
     seen,
+    start_child,
 )
 from . import scenario
 
@@ -265,3 +266,31 @@ async def cron_continues_as_new(env: Environment) -> None:
     await worker.step()
     await env.terminate()
     await _record_chain(env, first)
+
+
+@scenario
+async def cron_run_times_out(env: Environment) -> None:
+    """A run that times out is followed by the next one; so is one that fails for good."""
+    worker = RawWorker(env)
+    first = await env.start(cron_schedule="@every 1s", workflow_run_timeout=seconds(2))
+    await env.until_event("WORKFLOW_EXECUTION_TIMED_OUT", run_id=first)
+    await worker.step(fail_workflow(non_retryable=True))
+    await worker.step()
+    await env.terminate()
+    await _record_chain(env, first)
+
+
+@scenario
+async def continue_as_new_with_a_child(env: Environment) -> None:
+    """What becomes of a child when its parent continues as new."""
+    parent = RawWorker(env)
+    await env.start()
+    policies = ("TERMINATE", "ABANDON", "REQUEST_CANCEL")
+    for count, policy in enumerate(policies, 1):
+        child = start_child(env, env.id(policy), parent_close_policy=f"PARENT_CLOSE_POLICY_{policy}")
+        await parent.step(child)
+        await env.until_event("CHILD_WORKFLOW_EXECUTION_STARTED", n=count)
+    await parent.step(continue_as_new(env))
+    await parent.step(complete_workflow())
+    for policy in policies:
+        await env.record(env.id(policy))

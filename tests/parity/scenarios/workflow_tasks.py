@@ -7,6 +7,9 @@ history.
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 from ..environment import Environment
 from ..raw_worker import (
     RawWorker,
@@ -18,6 +21,9 @@ from ..raw_worker import (
     start_timer,
 )
 from . import scenario
+
+# The number of RUNNING among the states of a workflow.
+RUNNING = 1
 
 
 @scenario
@@ -282,3 +288,59 @@ async def completed_workflow_ignores_commands_after_the_close(env: Environment) 
         "completion", worker.complete(task, complete_workflow(), start_timer(), complete_workflow("2"))
     )
     await env.record()
+
+
+@scenario
+async def task_that_keeps_failing_is_reported(env: Environment) -> None:
+    """After some failures in a row the description says so until a task completes; later attempts get more time.
+
+    That time is drawn at random from a range that doubles, so that only the range is compared.
+    """
+    worker = RawWorker(env)
+    await env.start()
+    for attempt in range(1, 8):
+        task = await worker.workflow_task()
+        env.note(f"attempt {attempt}", [task.attempt, _extra_time(task)])
+        await worker.fail(task, "WORKFLOW_WORKER_UNHANDLED_FAILURE")
+        attributes = (await env.describe()).workflow_execution_info.search_attributes
+        env.note(f"search attributes after failure {attempt}", attributes)
+    last = await worker.workflow_task()
+    await worker.complete(last, start_timer())
+    env.note(
+        "search attributes after completion", (await env.describe()).workflow_execution_info.search_attributes
+    )
+    env.note("last attempt", [last.attempt, event_names(last)])
+
+
+def _extra_time(task: Any) -> str:
+    """How much more than its ten seconds a task is given: a range between two powers of two times five seconds."""
+    scheduled = task.history.events[-2].workflow_task_scheduled_event_attributes
+    extra = scheduled.start_to_close_timeout.ToTimedelta().total_seconds() - 10
+    if extra <= 0:
+        return "none"
+    upper = 5 * 2 ** math.ceil(math.log2(extra / 5))
+    return f"from {upper * 0.8} to {upper}" if extra >= upper * 0.8 else f"{extra}"
+
+
+@scenario
+async def task_fails_with_each_cause(env: Environment) -> None:
+    """Most causes lead to another attempt; some end the workflow."""
+    worker = RawWorker(env)
+    causes = (
+        "UNSPECIFIED",
+        "NON_DETERMINISTIC_ERROR",
+        "GRPC_MESSAGE_TOO_LARGE",
+        "PAYLOADS_TOO_LARGE",
+        "RESET_STICKY_TASK_QUEUE",
+        "FORCE_CLOSE_COMMAND",
+        "EXTERNAL_STORAGE_FAILURE",
+        "REQUEST_TOO_LARGE",
+    )
+    for cause in causes:
+        await env.start(env.id(cause))
+        task = await worker.workflow_task()
+        await env.attempt(cause, worker.fail(task, cause, failure=None, binary_checksum="checksum"))
+        await env.record(env.id(cause))
+        status = (await env.describe(env.id(cause))).workflow_execution_info.status
+        if status == RUNNING:
+            await env.terminate(env.id(cause))
