@@ -320,7 +320,6 @@ async def test_an_unknown_namespace_is_not_found(client, target, unique):
     assert caught.value.status == RPCStatusCode.NOT_FOUND
 
 
-@later
 async def test_search_attributes_are_added_by_the_operator_service(client):
     name = "SdkTestAddedByOperator"
     keyword = IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD
