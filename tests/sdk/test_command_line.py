@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Worker
 
 from tests.sdk.samples.conversations import CleaningWorkflow, ConversationWorkflow
@@ -160,6 +161,25 @@ async def test_the_server_is_healthy_and_has_a_default_namespace(temporal):
     assert "SERVING" in await temporal("operator", "cluster", "health")
     assert "default" in await temporal("operator", "namespace", "describe", "--namespace", "default")
     assert "ServerVersion" in await temporal("operator", "cluster", "system")
+
+
+async def test_a_namespace_created_by_hand_serves_workflows(temporal, target, unique):
+    async def serves() -> bool:
+        try:
+            await client.start_workflow(GreetingWorkflow.run, "Ada", id=unique, task_queue=unique)
+        except RPCError as error:
+            if error.status != RPCStatusCode.NOT_FOUND:
+                raise
+            return False
+        return True
+
+    await temporal("operator", "namespace", "create", "--namespace", unique, "--retention", "24h")
+    client = await Client.connect(target, namespace=unique)
+    await eventually(serves)  # a new namespace may take a moment to be known everywhere
+    async with worker(client, unique):
+        assert await client.get_workflow_handle(unique).result() == "Hello, Ada!"
+    described = await temporal.json("operator", "namespace", "describe", "--namespace", unique)
+    assert described["config"]["workflowExecutionRetentionTtl"] == "86400s"
 
 
 @later

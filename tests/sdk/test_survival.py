@@ -10,6 +10,7 @@ import pytest
 from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.worker import Worker
 
+from perdure.demo.server import ServerError, ServerProcess, dev_command, free_port
 from tests.sdk.samples.conversations import ConversationWorkflow, TimerWorkflow
 from tests.sdk.samples.families import ParentThatWaitsWorkflow, WaitingChildWorkflow
 from tests.sdk.samples.greetings import (
@@ -183,6 +184,21 @@ async def test_the_listing_of_closed_runs_survives(mortal_server):
         return found == {"done-0", "done-1", "done-2"}
 
     await eventually(all_listed)
+
+
+async def test_a_second_server_on_the_same_file_is_refused_and_the_first_serves_on(mortal_server, tmp_path):
+    _, address = mortal_server
+    client = await Client.connect(address)
+    rival = ServerProcess(
+        dev_command(free_port(), free_port(), tmp_path / "perdure.db"), tmp_path / "rival.log"
+    )
+    with pytest.raises(ServerError, match=r"perdure\.db"):
+        await asyncio.to_thread(rival.start)
+    async with worker(client, "survival"):
+        result = await client.execute_workflow(
+            GreetingWorkflow.run, "Ada", id="first-served", task_queue="survival"
+        )
+    assert result == "Hello, Ada!"
 
 
 async def test_an_orderly_stop_keeps_everything_too(mortal_server):
