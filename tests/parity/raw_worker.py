@@ -106,6 +106,17 @@ class RawWorker:
         )
 
 
+async def two_seconds_pass(env: Environment) -> None:
+    """Let the server's own clock show two seconds by a timer of another workflow.
+
+    What fires into the buffer of a started task has no sign in the API that could be awaited.
+    """
+    clock = env.id("clock")
+    await env.start(clock, task_queue={"name": env.queue("clock")})
+    await RawWorker(env, env.queue("clock")).step(start_timer("clock", 2))
+    await env.until_event("TIMER_FIRED", clock)
+
+
 def seen(task: Any) -> dict[str, Any]:
     """What a polled task shows, without its token and the hints about load."""
     shown: dict[str, Any] = as_plain(task)

@@ -120,7 +120,7 @@ async def activity_fails_after_a_cancel_request(env: Environment) -> None:
 @scenario
 async def activity_times_out_after_a_cancel_request(env: Environment) -> None:
     """Nor is it retried after a time-out."""
-    worker = await _scheduled(env, start_to_close_timeout=seconds(1), retry_policy={"maximum_attempts": 5})
+    worker = await _scheduled(env, start_to_close_timeout=seconds(2), retry_policy={"maximum_attempts": 5})
     await worker.activity_task()
     await _request_cancel(env, worker)
     await _finish(env, worker)

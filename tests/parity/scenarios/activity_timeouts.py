@@ -84,7 +84,7 @@ async def activity_schedule_to_close_timeout_between_attempts(env: Environment) 
 @scenario
 async def activity_start_to_close_timeout_last_attempt(env: Environment) -> None:
     """Start-to-close of the only attempt, with heartbeat details."""
-    worker = await _scheduled(env, start_to_close_timeout=seconds(0.5), retry_policy={"maximum_attempts": 1})
+    worker = await _scheduled(env, start_to_close_timeout=seconds(1), retry_policy={"maximum_attempts": 1})
     await worker.heartbeat(await worker.activity_task(), "last words")
     await _finish(env, worker)
 
@@ -117,7 +117,7 @@ async def activity_heartbeat_timeout(env: Environment) -> None:
 async def activity_heartbeat_timeout_is_retried_with_details(env: Environment) -> None:
     """The details of the last heartbeat go to the next attempt."""
     policy = {"maximum_attempts": 2, "initial_interval": seconds(0.1)}
-    worker = await _scheduled(env, heartbeat_timeout=seconds(0.8), retry_policy=policy)
+    worker = await _scheduled(env, heartbeat_timeout=seconds(1), retry_policy=policy)
     await worker.heartbeat(await worker.activity_task(), "progress")
     second = await worker.activity_task()
     env.note("second", seen(second))

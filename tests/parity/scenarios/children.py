@@ -120,7 +120,7 @@ async def child_is_terminated(env: Environment) -> None:
 @scenario
 async def child_times_out(env: Environment) -> None:
     """A run time-out of the child."""
-    parent, _ = await _parent_with_child(env, workflow_run_timeout=seconds(1))
+    parent, _ = await _parent_with_child(env, workflow_run_timeout=seconds(2))
     await env.until_event("CHILD_WORKFLOW_EXECUTION_TIMED_OUT")
     await _finish(env, parent)
 

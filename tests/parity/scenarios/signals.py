@@ -213,12 +213,12 @@ async def workflow_fails_without_retry(env: Environment) -> None:
 async def workflow_run_times_out(env: Environment) -> None:
     """With a task running, and with none ever started."""
     worker = RawWorker(env)
-    await env.start(env.id("idle"), workflow_run_timeout=seconds(1))
+    await env.start(env.id("idle"), workflow_run_timeout=seconds(2))
     await worker.step(start_timer())
-    await env.start(env.id("busy"), workflow_run_timeout=seconds(1))
+    await env.start(env.id("busy"), workflow_run_timeout=seconds(2))
     task = await worker.workflow_task()
     await env.start(
-        env.id("unstarted"), workflow_run_timeout=seconds(1), task_queue={"name": env.queue("nobody")}
+        env.id("unstarted"), workflow_run_timeout=seconds(2), task_queue={"name": env.queue("nobody")}
     )
     for name in ("idle", "busy", "unstarted"):
         await env.until_event("WORKFLOW_EXECUTION_TIMED_OUT", env.id(name))
@@ -231,7 +231,7 @@ async def workflow_run_times_out(env: Environment) -> None:
 async def workflow_execution_times_out(env: Environment) -> None:
     """The execution time-out bounds all runs together; a retry policy does not save it."""
     worker = RawWorker(env)
-    await env.start(workflow_execution_timeout=seconds(1), retry_policy={"maximum_attempts": 5})
+    await env.start(workflow_execution_timeout=seconds(2), retry_policy={"maximum_attempts": 5})
     task = await worker.workflow_task()
     env.note("task", seen(task))
     await env.until_event("WORKFLOW_EXECUTION_TIMED_OUT")
