@@ -1,5 +1,6 @@
 """Settings → adapters → services: the only place that knows which adapter serves which port."""
 
+import logging
 import time
 from dataclasses import dataclass
 
@@ -8,8 +9,9 @@ from durable_core.adapters.sqlite import Store, open_store
 from durable_core.adapters.system import SystemClock, SystemIds
 from durable_core.config import Settings
 from durable_core.model import limits
-from durable_core.model.errors import ShardsMismatch
+from durable_core.model.errors import IllegalTransition, ServiceError, ShardsMismatch
 from durable_core.model.ids import QueueKey
+from durable_core.model.times import SECOND
 from durable_core.model.versions import DEPLOYMENT_FORMAT
 from durable_core.ports.catalog import Deployment
 from durable_core.ports.clock import Clock, Ids
@@ -22,6 +24,9 @@ from durable_core.services.timers.fire_wake_up import fire_wake_up
 from durable_core.services.unit_of_work import UnitOfWork, UnitSettings
 
 WAKE_UPS_A_ROUND = 100
+POSTPONE = 10 * SECOND
+
+log = logging.getLogger("perdure")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,12 @@ class Embedded:
         """Fire what is due now; returns how many wake-ups that were (a bounded number each round)."""
         due = self.store.wake_ups.due(self.context.clock.now(), WAKE_UPS_A_ROUND)
         for wake_up in due:
-            fire_wake_up(self.context, wake_up)
+            try:
+                fire_wake_up(self.context, wake_up)
+            except (IllegalTransition, ServiceError) as defect:
+                # One run that cannot go on must not hold up the others: it is tried again later.
+                self.store.wake_ups.postpone(wake_up, self.context.clock.now() + POSTPONE)
+                log.error("the wake-up of %s failed", wake_up.run, exc_info=defect)
         return len(due)
 
     def run_service_task(self) -> bool:

@@ -27,6 +27,7 @@ from temporalio.api.history.v1 import (
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import RespondWorkflowTaskCompletedRequest
 
+from durable_core.engine import reported_problems
 from durable_core.engine.transition import Transition
 from durable_core.machines import workflow_task
 from durable_core.model import limits
@@ -256,6 +257,7 @@ def complete(
         sdk_metadata=request.sdk_metadata if request.HasField("sdk_metadata") else None,
         metering_metadata=request.metering_metadata if request.HasField("metering_metadata") else None,
     )
+    reported_problems.after_completion(t)
     return t.add(
         EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED, workflow_task_completed_event_attributes=completed
     )
@@ -277,6 +279,7 @@ def fail(
         if cause == WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND:
             core.close_attempted = True
         t.is_dirty = True
+        reported_problems.after_failure(t, cause)
         return
     t.add(
         EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED,
@@ -299,6 +302,7 @@ def time_out(t: Transition, timeout_type: "TimeoutType.ValueType") -> None:
     if workflow_task.is_transient(task):
         workflow_task.end_unsuccessfully(core, t.now, raise_attempt=True)
         t.is_dirty = True
+        reported_problems.after_time_out(t)
     else:
         t.add(
             EventType.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT,

@@ -42,6 +42,7 @@ reset_points_max = 20
 workflow_task_timeout_default = 10 * SECOND
 workflow_task_timeout_max = 120 * SECOND
 workflow_task_retry_backoff_attempts = 3  # attempts without added back-off
+workflow_task_failures_reported = 5  # failures in a row before the workflow is marked as troubled
 workflow_task_retry_interval = 5 * SECOND
 workflow_task_retry_interval_max = 10 * MINUTE
 workflow_task_heartbeat_timeout = 30 * MINUTE

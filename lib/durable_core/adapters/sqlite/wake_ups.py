@@ -18,6 +18,8 @@ class SqliteWakeUps:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._armed: dict[RunKey, int] = {}
+        # When each one comes up: its own time, or a later one while it is postponed.
+        self._comes_up: dict[RunKey, int] = {}
         # The number in the middle only settles ties, for keys have no order.
         self._heap: list[tuple[int, int, RunKey]] = []
         self._pushed = 0
@@ -34,15 +36,21 @@ class SqliteWakeUps:
         """A commit armed the run at `due`, or disarmed it with 0."""
         if due == 0:
             self._armed.pop(run, None)
+            self._comes_up.pop(run, None)
             return
         if self._armed.get(run) == due:
             return
         self._armed[run] = due
         self._push(due, run)
         if len(self._heap) > 2 * len(self._armed) + STALE_ENTRIES_MAX:
-            self._heap = [(at, number, key) for number, (key, at) in enumerate(self._armed.items())]
+            self._heap = [(at, number, key) for number, (key, at) in enumerate(self._comes_up.items())]
             self._pushed = len(self._heap)
             heapq.heapify(self._heap)
+
+    def postpone(self, wake_up: WakeUp, due: int) -> None:
+        """Bring an armed wake-up again only at `due`; what is stored stays as it is."""
+        if self._armed.get(wake_up.run) == wake_up.due:
+            self._push(due, wake_up.run)
 
     def is_armed(self, run: RunKey) -> bool:
         return run in self._armed
@@ -51,25 +59,29 @@ class SqliteWakeUps:
         """Known already from the commit."""
 
     def due(self, now: int, limit: int) -> Sequence[WakeUp]:
-        found: dict[RunKey, int] = {}
+        found: list[WakeUp] = []
+        again: list[tuple[int, RunKey]] = []
         while len(found) < limit:
             due = self.next_due()
             if due is None or due > now:
                 break
             _, _, run = heapq.heappop(self._heap)
-            found[run] = due
-        for run, due in found.items():
+            found.append(WakeUp(run, self._armed[run]))
+            again.append((due, run))
+            del self._comes_up[run]
+        for due, run in again:
             self._push(due, run)
-        return [WakeUp(run, due) for run, due in found.items()]
+        return found
 
     def next_due(self) -> int | None:
         while self._heap:
             due, _, run = self._heap[0]
-            if self._armed.get(run) == due:
+            if self._comes_up.get(run) == due:
                 return due
             heapq.heappop(self._heap)
         return None
 
     def _push(self, due: int, run: RunKey) -> None:
+        self._comes_up[run] = due
         self._pushed += 1
         heapq.heappush(self._heap, (due, self._pushed, run))

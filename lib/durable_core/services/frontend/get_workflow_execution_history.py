@@ -1,7 +1,11 @@
 """GetWorkflowExecutionHistory: forward, in pages, waiting for new events or for the end where asked to."""
 
-from temporalio.api.enums.v1 import HistoryEventFilterType
-from temporalio.api.history.v1 import History, HistoryEvent
+from temporalio.api.enums.v1 import EventType, HistoryEventFilterType
+from temporalio.api.history.v1 import (
+    History,
+    HistoryEvent,
+    WorkflowExecutionContinuedAsNewEventAttributes,
+)
 from temporalio.api.workflowservice.v1 import (
     GetWorkflowExecutionHistoryRequest,
     GetWorkflowExecutionHistoryResponse,
@@ -19,6 +23,7 @@ from durable_core.services.calls import Call, Wait
 from durable_core.services.context import Context
 
 _Reply = GetWorkflowExecutionHistoryResponse
+_FOLLOWS = "follows-next-run-id"
 _CLOSE_EVENT = HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT
 
 
@@ -39,7 +44,7 @@ def get_workflow_execution_history(
         key = lookup.run_key(context, namespace.namespace_id, request.execution)
     state = context.runs.read(key)
     reply = (
-        _close_event(context, request, state)
+        _close_event(context, request, state, call)
         if request.history_event_filter_type == _CLOSE_EVENT
         else _page(context, request, state, token)
     )
@@ -51,13 +56,41 @@ def get_workflow_execution_history(
 
 
 def _close_event(
-    context: Context, request: GetWorkflowExecutionHistoryRequest, state: RunState
+    context: Context, request: GetWorkflowExecutionHistoryRequest, state: RunState, call: Call
 ) -> _Reply | None:
     """The closing event alone; None while the run is open and the caller waits."""
     core = state.core
     if state.is_open:
         return None if request.wait_new_event else _Reply(history=History())
-    return _Reply(history=History(events=[context.reader.event(core, core.close_event_id)]))
+    event = context.reader.event(core, core.close_event_id)
+    if _FOLLOWS not in call.headers.get("supported-features", ""):
+        event = _as_continued(event)
+    return _Reply(history=History(events=[event]))
+
+
+def _as_continued(event: HistoryEvent) -> HistoryEvent:
+    """For clients that only follow continue-as-new: a run that another one retries or repeats looks continued."""
+    completed = event.workflow_execution_completed_event_attributes
+    failed = event.workflow_execution_failed_event_attributes
+    timed_out = event.workflow_execution_timed_out_event_attributes
+    following = (
+        completed.new_execution_run_id or failed.new_execution_run_id or timed_out.new_execution_run_id
+    )
+    if not following:
+        return event
+    continued = WorkflowExecutionContinuedAsNewEventAttributes(
+        new_execution_run_id=following,
+        last_completion_result=completed.result if completed.HasField("result") else None,
+        failure=failed.failure if failed.HasField("failure") else None,
+    )
+    return HistoryEvent(
+        event_id=event.event_id,
+        event_time=event.event_time,
+        event_type=EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW,
+        version=event.version,
+        task_id=event.task_id,
+        workflow_execution_continued_as_new_event_attributes=continued,
+    )
 
 
 def _page(

@@ -33,7 +33,8 @@ def terminate_workflow_execution(
             raise NotFound("workflow execution not found")
         lookup.require_open(t.state)
         reason = request.reason or _DEFAULT_REASON
-        closing.terminate(t, reason, details, request.identity, request.links)
+        identity = request.identity or "frontend-service"
+        closing.terminate(t, reason, details, identity, request.links)
 
     context.runs.update(key, decide)
     return TerminateWorkflowExecutionResponse()
