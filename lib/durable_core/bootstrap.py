@@ -50,10 +50,10 @@ class Embedded:
         for wake_up in due:
             try:
                 fire_wake_up(self.context, wake_up)
-            except (IllegalTransition, ServiceError) as defect:
+            except (IllegalTransition, ServiceError):
                 # One run that cannot go on must not hold up the others: it is tried again later.
                 self.store.wake_ups.postpone(wake_up, self.context.clock.now() + POSTPONE)
-                log.error("the wake-up of %s failed", wake_up.run, exc_info=defect)
+                log.exception("the wake-up of %s failed", wake_up.run)
         return len(due)
 
     def run_service_task(self) -> bool:

@@ -1,4 +1,4 @@
-"""The `TemporalReportedProblems` search attribute: a workflow whose task keeps failing says so until a task completes."""
+"""The `TemporalReportedProblems` search attribute, set while a workflow's task keeps failing."""
 
 import json
 
