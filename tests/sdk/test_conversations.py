@@ -98,7 +98,6 @@ async def test_signals_sent_before_any_worker_runs_are_kept(client, unique):
         assert await handle.result() == ["early"]
 
 
-@later
 async def test_signal_with_start_starts_once_and_signals_every_time(client, unique):
     async with worker(client, unique):
         runs = set()

@@ -12,7 +12,7 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.api.history.v1 import WorkflowExecutionStartedEventAttributes
 from temporalio.api.sdk.v1 import UserMetadata
 
-from durable_core.engine import workflow_tasks
+from durable_core.engine import external, workflow_tasks
 from durable_core.engine.transition import Transition
 from durable_core.engine.workflow_tasks import Claim
 from durable_core.model.state import Core, RunState
@@ -40,10 +40,12 @@ def begin(
     links: Sequence[Link] = (),
     waits_for_parent: bool = False,
     eager: Claim | None = None,
+    signal: external.Signal | None = None,
 ) -> Transition:
     """The transition that creates the run.
 
     `waits_for_parent`: its first workflow task is scheduled later. `eager`: the caller takes it at once.
+    `signal` comes before the first workflow task.
     """
     core = Core(
         namespace_id=new.namespace_id,
@@ -60,6 +62,8 @@ def begin(
         links=links,
         workflow_execution_started_event_attributes=attributes,
     )
+    if signal is not None:
+        external.signal(t, signal)
     if not waits_for_parent and not nanos(attributes.first_workflow_task_backoff):
         workflow_tasks.schedule(t, dispatch=eager is None)
         if eager is not None:

@@ -4,10 +4,11 @@ from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 from google.protobuf.message import Message
-from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.common.v1 import Link, WorkflowExecution
+from temporalio.api.enums.v1 import EventType, ResourceExhaustedCause
 
 from durable_core.engine import checks
-from durable_core.model.errors import InvalidArgument, NotFound
+from durable_core.model.errors import InvalidArgument, NotFound, ResourceExhausted
 from durable_core.model.ids import RunKey, WorkflowKey, is_uuid
 from durable_core.model.namespace import Namespace
 from durable_core.model.state import RunState
@@ -59,10 +60,30 @@ def run_key(context: Context, namespace_id: str, execution: WorkflowExecution) -
     return workflow.run(execution.run_id or context.runs.current_run_id(workflow))
 
 
+def request_link(
+    namespace: Namespace, key: RunKey, request_id: str, event_type: "EventType.ValueType"
+) -> Link:
+    """To the event that a request left in a run, found by its request ID: buffered, the event has no number yet."""
+    event = Link.WorkflowEvent(namespace=namespace.name, workflow_id=key.workflow_id, run_id=key.run_id)
+    event.request_id_ref.request_id = request_id
+    event.request_id_ref.event_type = event_type
+    return Link(workflow_event=event)
+
+
 def require_open(state: RunState) -> None:
     """Raise `NotFound` for a closed run."""
     if not state.is_open:
         raise NotFound(ALREADY_COMPLETED)
+
+
+def require_not_closing(state: RunState) -> None:
+    """Raise `ResourceExhausted` while a run whose close lost a race with an event gets its chance to close."""
+    task = state.core.workflow_task
+    if state.core.close_attempted and task is not None and task.started_event_id:
+        raise ResourceExhausted(
+            "workflow operation can not be applied because workflow is closing",
+            ResourceExhaustedCause.RESOURCE_EXHAUSTED_CAUSE_BUSY_WORKFLOW,
+        )
 
 
 def require_child_of(state: RunState, parent: RunState, *, only: bool) -> None:

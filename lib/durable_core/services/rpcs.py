@@ -39,6 +39,9 @@ from durable_core.services.frontend.respond_query_task_completed import respond_
 from durable_core.services.frontend.respond_workflow_task_completed import respond_workflow_task_completed
 from durable_core.services.frontend.respond_workflow_task_failed import respond_workflow_task_failed
 from durable_core.services.frontend.shutdown_worker import shutdown_worker
+from durable_core.services.frontend.signal_with_start_workflow_execution import (
+    signal_with_start_workflow_execution,
+)
 from durable_core.services.frontend.signal_workflow_execution import signal_workflow_execution
 from durable_core.services.frontend.start_workflow_execution import start_workflow_execution
 from durable_core.services.frontend.terminate_workflow_execution import terminate_workflow_execution
@@ -57,6 +60,7 @@ WORKFLOW_SERVICE: dict[str, Rpc] = {
     "GetSearchAttributes": Rpc(get_search_attributes),
     "StartWorkflowExecution": Rpc(start_workflow_execution),
     "SignalWorkflowExecution": Rpc(signal_workflow_execution),
+    "SignalWithStartWorkflowExecution": Rpc(signal_with_start_workflow_execution),
     "RequestCancelWorkflowExecution": Rpc(request_cancel_workflow_execution),
     "TerminateWorkflowExecution": Rpc(terminate_workflow_execution),
     "DescribeWorkflowExecution": Rpc(describe_workflow_execution),

@@ -55,6 +55,11 @@ def policies(
 def check(request: StartWorkflowExecutionRequest, namespace: Namespace) -> None:
     """Raise `InvalidArgument` for a request that no run can come from, `Unimplemented` for what is not here yet."""
     _check_names(request)
+    check_values(request, namespace)
+
+
+def check_values(request: StartWorkflowExecutionRequest, namespace: Namespace) -> None:
+    """Everything but the names, which each method words its own way."""
     for field, value in (
         ("WorkflowExecutionTimeout", request.workflow_execution_timeout),
         ("WorkflowRunTimeout", request.workflow_run_timeout),

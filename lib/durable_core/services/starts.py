@@ -63,17 +63,17 @@ def start(
 
     def decide(current: RunState | None) -> Start[Started]:
         if current is None:
-            return _new(begin())
+            return new(begin())
         core = current.core
         if core.start_request_id == starter.request_id:
             return Start(Started(core.run_id, core.first_run_id, core.status, new=True))
         if not current.is_open:
-            _check_reuse(current, chosen)
-            return _new(begin())
+            check_reuse(current, chosen)
+            return new(begin())
         if starter.request_id in core.attached_requests:
             return Start(Started(core.run_id, core.first_run_id, core.status, new=False, attached=True))
         if chosen.conflict == _Conflict.WORKFLOW_ID_CONFLICT_POLICY_TERMINATE_EXISTING:
-            return _replace(context, current, begin())
+            return replace(context, current, begin())
         if chosen.conflict == _Conflict.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING:
             return _use_existing(context, current, starter)
         raise WorkflowExecutionAlreadyStarted(
@@ -86,12 +86,14 @@ def start(
     return context.runs.start(key, decide)
 
 
-def _new(t: Transition) -> Start[Started]:
+def new(t: Transition) -> Start[Started]:
+    """The outcome of a start that begins a run and touches no other."""
     core = t.state.core
     return Start(Started(core.run_id, core.first_run_id, core.status, new=True), new=t)
 
 
-def _check_reuse(current: RunState, chosen: Policies) -> None:
+def check_reuse(current: RunState, chosen: Policies) -> None:
+    """Raise `WorkflowExecutionAlreadyStarted` where no run may follow the closed one."""
     core = current.core
     where = f"WorkflowId: {core.workflow_id}, RunId: {core.run_id}."
     if chosen.reuse == _Reuse.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE:
@@ -113,7 +115,7 @@ def _check_reuse(current: RunState, chosen: Policies) -> None:
         )
 
 
-def _replace(context: Context, current: RunState, new: Transition) -> Start[Started]:
+def replace(context: Context, current: RunState, new: Transition) -> Start[Started]:
     """Terminate the open run and begin the new one, in one transaction."""
     t = context.runs.fork(current)
     core = new.state.core

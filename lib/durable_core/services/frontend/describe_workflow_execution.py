@@ -39,7 +39,7 @@ from temporalio.api.workflowservice.v1 import (
 )
 
 from durable_core.model import retry
-from durable_core.model.state import ActivityInfo, ChildInfo, Core
+from durable_core.model.state import ActivityInfo, ChildInfo, Core, RunState
 from durable_core.model.times import duration, timestamp
 from durable_core.services import lookup
 from durable_core.services.context import Context
@@ -59,7 +59,7 @@ def describe_workflow_execution(
         pending_activities=[_activity(info) for info in state.activities.values()],
         pending_children=[_child(info) for info in state.children.values()],
         pending_workflow_task=_workflow_task(core),
-        workflow_extended_info=_extended(core),
+        workflow_extended_info=_extended(state),
     )
 
 
@@ -191,7 +191,8 @@ def _workflow_task(core: Core) -> PendingWorkflowTaskInfo | None:
     return pending
 
 
-def _extended(core: Core) -> WorkflowExecutionExtendedInfo:
+def _extended(state: RunState) -> WorkflowExecutionExtendedInfo:
+    core = state.core
     extended = WorkflowExecutionExtendedInfo(
         run_expiration_time=timestamp(core.run_expires_at) if core.run_expires_at else _NEVER,
         original_start_time=timestamp(core.started_at),
@@ -199,7 +200,13 @@ def _extended(core: Core) -> WorkflowExecutionExtendedInfo:
     )
     if core.execution_expires_at:
         extended.execution_expiration_time.CopyFrom(timestamp(core.execution_expires_at))
-    started = RequestIdInfo(event_type=EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED, event_id=1)
+    # A signal with the start's request ID (signal-with-start) takes its place, as on the Temporal server.
+    event_id = state.requests.get(core.start_request_id) or 1
+    started = RequestIdInfo(
+        event_type=EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED,
+        event_id=max(event_id, 0),
+        buffered=event_id < 0,
+    )
     if core.start_request_id:
         extended.request_id_infos[core.start_request_id].CopyFrom(started)
     for request_id, event_id in core.attached_requests.items():

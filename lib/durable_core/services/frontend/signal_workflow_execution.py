@@ -1,13 +1,12 @@
 """SignalWorkflowExecution."""
 
-from temporalio.api.common.v1 import Link
-from temporalio.api.enums.v1 import EventType, ResourceExhaustedCause
+from temporalio.api.enums.v1 import EventType
 from temporalio.api.workflowservice.v1 import SignalWorkflowExecutionRequest, SignalWorkflowExecutionResponse
 
 from durable_core.engine import checks, external
 from durable_core.engine.transition import Transition
 from durable_core.model import limits
-from durable_core.model.errors import InvalidArgument, ResourceExhausted
+from durable_core.model.errors import InvalidArgument
 from durable_core.services import lookup, start_requests
 from durable_core.services.context import Context
 
@@ -33,25 +32,14 @@ def signal_workflow_execution(
         if request.request_id and request.request_id in t.state.requests:
             return
         lookup.require_open(t.state)
-        task = t.state.core.workflow_task
-        if t.state.core.close_attempted and task is not None and task.started_event_id:
-            raise ResourceExhausted(
-                "workflow operation can not be applied because workflow is closing",
-                ResourceExhaustedCause.RESOURCE_EXHAUSTED_CAUSE_BUSY_WORKFLOW,
-            )
+        lookup.require_not_closing(t.state)
         external.signal(t, signal)
 
     context.runs.update(key, decide)
-    link = Link.WorkflowEvent(
-        namespace=namespace.name,
-        workflow_id=key.workflow_id,
-        run_id=key.run_id,
-        request_id_ref=Link.WorkflowEvent.RequestIdReference(
-            request_id=request.request_id,
-            event_type=EventType.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED,
-        ),
+    link = lookup.request_link(
+        namespace, key, request.request_id, EventType.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED
     )
-    return SignalWorkflowExecutionResponse(link=Link(workflow_event=link))
+    return SignalWorkflowExecutionResponse(link=link)
 
 
 def _check(request: SignalWorkflowExecutionRequest) -> None:
