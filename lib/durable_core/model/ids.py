@@ -1,20 +1,20 @@
 """Identifiers: how runs, workflows, shards, queues and tasks are named.
 
 What does not live here: the generation of random identifiers (that is the `Ids` port).
+Keys are named tuples because they are hashed many times a request.
 A newcomer's trap: a task ID is only rising within one shard; comparing task IDs of two shards means nothing.
 """
 
 import hashlib
 import re
-from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 TASK_ID_SEQUENCE_BITS = 24
 TASK_ID_SEQUENCE_MAX = (1 << TASK_ID_SEQUENCE_BITS) - 1
 
 
-@dataclass(frozen=True, slots=True)
-class WorkflowKey:
+class WorkflowKey(NamedTuple):
     """Names a workflow ID, whatever its runs: the unit that lives on one shard."""
 
     namespace_id: str
@@ -24,8 +24,7 @@ class WorkflowKey:
         return RunKey(self.namespace_id, self.workflow_id, run_id)
 
 
-@dataclass(frozen=True, slots=True)
-class RunKey:
+class RunKey(NamedTuple):
     """Names one run of a workflow ID."""
 
     namespace_id: str
@@ -44,9 +43,11 @@ class QueueKind(IntEnum):
     ACTIVITY = 2
     SERVICE = 3
 
+    # An enum hashes its name in Python code; the number does as well, and costs nothing.
+    __hash__ = int.__hash__
 
-@dataclass(frozen=True, slots=True)
-class QueueKey:
+
+class QueueKey(NamedTuple):
     """Names a physical queue. `name` is the task queue's name, or a sticky queue's."""
 
     namespace_id: str

@@ -25,7 +25,11 @@ class Section(Generic[K, V]):
         """A section with the same entries whose changes this one does not see."""
         if self._changed:
             raise RuntimeError("a section with pending changes is not forked")
-        return Section(self._base)
+        section: Section[K, V] = Section.__new__(Section)
+        section._base = self._base
+        section._changed = {}
+        section._size = self._size
+        return section
 
     def absorb(self) -> None:
         """Make the recorded changes the base. Forks of the same base see them: only the winner of a commit absorbs."""

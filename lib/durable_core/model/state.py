@@ -228,8 +228,13 @@ class RunState:
         fork = RunState.__new__(RunState)
         fork.core = copy(self.core)
         fork.version = self.version
-        for name in SECTIONS:
-            setattr(fork, name, getattr(self, name).fork())
+        fork.activities = self.activities.fork()
+        fork.timers = self.timers.fork()
+        fork.children = self.children.fork()
+        fork.signals = self.signals.fork()
+        fork.cancels = self.cancels.fork()
+        fork.buffered = self.buffered.fork()
+        fork.requests = self.requests.fork()
         return fork
 
     def absorb(self) -> None:

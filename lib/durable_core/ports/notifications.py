@@ -1,17 +1,21 @@
 """Hints that something may have happened, for whoever waits at the edge. Losing one costs time, never correctness."""
 
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from durable_core.model.ids import QueueKey, RunKey
 
 
-@dataclass(frozen=True, slots=True)
-class QueryTopic:
+class QueryTopic(NamedTuple):
     query_id: str
 
 
-Topic = QueueKey | RunKey | QueryTopic
+class ClosedTopic(NamedTuple):
+    """The end of a run, for those who wait for nothing else of it."""
+
+    run_id: str
+
+
+Topic = QueueKey | RunKey | QueryTopic | ClosedTopic
 
 
 class Notifications(Protocol):

@@ -42,7 +42,7 @@ from durable_core.ports.executions import (
     RunWrite,
     Transaction,
 )
-from durable_core.ports.notifications import Notifications
+from durable_core.ports.notifications import ClosedTopic, Notifications
 from durable_core.services.history_reader import HistoryReader
 
 R = TypeVar("R")
@@ -295,6 +295,8 @@ class UnitOfWork:
         for task in write.tasks:
             self._notifications.publish(task.queue)
         self._notifications.publish(write.key)
+        if not t.state.is_open:
+            self._notifications.publish(ClosedTopic(write.key.run_id))
 
     def _remember(self, key: RunKey, state: RunState) -> None:
         self._cache[key] = state

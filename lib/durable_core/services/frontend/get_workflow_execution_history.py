@@ -18,6 +18,7 @@ from durable_core.model.ids import RunKey
 from durable_core.model.state import RunState
 from durable_core.model.task_tokens import HistoryPageToken
 from durable_core.model.times import SECOND
+from durable_core.ports.notifications import ClosedTopic
 from durable_core.services import lookup
 from durable_core.services.calls import Call, Wait
 from durable_core.services.context import Context
@@ -52,7 +53,9 @@ def get_workflow_execution_history(
         return reply
     if call.last:
         return _nothing_yet(state, token)
-    return Wait((key,), limits.long_poll_history / SECOND, resume=key.run_id)
+    only_close = request.history_event_filter_type == _CLOSE_EVENT
+    topic = ClosedTopic(key.run_id) if only_close else key
+    return Wait((topic,), limits.long_poll_history / SECOND, resume=key.run_id)
 
 
 def _close_event(
