@@ -55,7 +55,7 @@ def signal(t: Transition, request: Signal) -> None:
         return
     if state.core.signals >= limits.signals_per_run_max:
         raise InvalidArgument("exceeded workflow execution limit for signal events")
-    event = t.add(
+    t.add(
         T.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED,
         links=request.links,
         workflow_execution_signaled_event_attributes=WorkflowExecutionSignaledEventAttributes(
@@ -67,8 +67,6 @@ def signal(t: Transition, request: Signal) -> None:
             request_id=request.request_id,
         ),
     )
-    if request.request_id:
-        state.requests.put(request.request_id, event.event_id)
     t.wants_workflow_task = True
 
 

@@ -10,17 +10,26 @@ from msgspec.structs import replace
 from temporalio.api.enums.v1 import EventType
 from temporalio.api.history.v1 import HistoryEvent
 
-from durable_core.machines import activity, child_workflow, execution, external, timer, workflow_task
+from durable_core.engine import reset_points
+from durable_core.machines import activity, child_workflow, execution, external, timer, update, workflow_task
 from durable_core.model.errors import IllegalTransition
 from durable_core.model.state import BUFFERED_EVENT_ID, Core, RunState
+
+
+def _apply_completed(state: RunState, event: HistoryEvent) -> None:
+    workflow_task.apply_completed(state, event)
+    reset_points.record(state.core, event)
+
 
 APPLY: Mapping[EventType.ValueType, Callable[[RunState, HistoryEvent], None]] = {
     **execution.APPLY,
     **workflow_task.APPLY,
+    EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED: _apply_completed,
     **activity.APPLY,
     **timer.APPLY,
     **child_workflow.APPLY,
     **external.APPLY,
+    **update.APPLY,
 }
 
 
@@ -32,7 +41,7 @@ def apply(state: RunState, event: HistoryEvent) -> None:
     core = state.core
     function = APPLY.get(event.event_type)
     if function is None:
-        raise IllegalTransition(f"no machine knows {EventType.Name(event.event_type)}")
+        raise IllegalTransition(f"no machine knows events of type {event.event_type}")
     if core.closed_at:
         raise IllegalTransition("nothing follows a closing event")
     if not core.status and event.event_type != EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:
@@ -72,6 +81,10 @@ def settle(state: RunState, event: HistoryEvent, started: dict[int, int]) -> Non
         activity_info = state.activities.get(scheduled)
         if activity_info is not None:
             state.activities.put(scheduled, replace(activity_info, started_event_id=started[scheduled]))
+    elif kind == EventType.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED:
+        request_id = event.workflow_execution_signaled_event_attributes.request_id
+        if request_id:
+            state.requests.put(request_id, event.event_id)
     elif kind == EventType.EVENT_TYPE_WORKFLOW_EXECUTION_OPTIONS_UPDATED:
         request_id = event.workflow_execution_options_updated_event_attributes.attached_request_id
         if request_id:

@@ -1,15 +1,17 @@
-"""Reset points: the first workflow task that each build of a worker completed, kept in the run's state."""
+"""Reset points: the first workflow task that each build of a worker completed, and the builds as a search attribute.
+
+Both follow from the history, so this runs whenever a completion is applied: live, and when a history is folded.
+"""
 
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.api.workflow.v1 import ResetPointInfo
 
-from durable_core.engine.transition import Transition
 from durable_core.model import builds, limits
+from durable_core.model.state import Core
 
 
-def record(t: Transition, completed: HistoryEvent) -> None:
+def record(core: Core, completed: HistoryEvent) -> None:
     """Remember the completion if it is the first of its build, and the build among the search attributes."""
-    core = t.state.core
     attributes = completed.workflow_task_completed_event_attributes
     checksum = attributes.binary_checksum
     build_id = attributes.worker_version.build_id

@@ -109,6 +109,9 @@ def _apply_family(core: Core, attributes: WorkflowExecutionStartedEventAttribute
 
 def apply_signaled(state: RunState, event: HistoryEvent) -> None:
     state.core.signals += 1
+    request_id = event.workflow_execution_signaled_event_attributes.request_id
+    if request_id:
+        state.requests.put(request_id, event.event_id)
 
 
 def apply_cancel_requested(state: RunState, event: HistoryEvent) -> None:

@@ -7,6 +7,7 @@ serialized. The structures are stored by position: add fields at the end only, w
 """
 
 from copy import copy
+from enum import IntEnum
 
 import msgspec
 
@@ -58,7 +59,9 @@ class WorkflowTaskInfo(msgspec.Struct, frozen=True, array_like=True):
     attempt: int
     timeout: int
     scheduled_at: int
-    original_scheduled_at: int
+    original_scheduled_at: (
+        int  # outside history (workflow_task): older than the task if it only kept one alive
+    )
     queue: str
     sticky: bool
     stamp: int  # outside history (workflow_task): unique for each dispatch, so that stale messages are told
@@ -70,6 +73,30 @@ class WorkflowTaskInfo(msgspec.Struct, frozen=True, array_like=True):
     suggest_reasons: tuple[int, ...] = ()
     history_bytes: int = 0
     worker_version: bytes = b""
+    speculative: bool = False  # outside history (workflow_task): it only brings updates, and may leave no trace
+
+
+class UpdateStage(IntEnum):
+    """How far an update has come. REJECTED is kept for a while, for its caller to read."""
+
+    ADMITTED = 1
+    SENT = 2
+    ACCEPTED = 3
+    COMPLETED = 4
+    REJECTED = 5
+
+
+class UpdateInfo(msgspec.Struct, frozen=True, array_like=True):
+    """An update of the run. What comes before its acceptance is outside history (update)."""
+
+    update_id: str
+    stage: int
+    request: bytes = b""  # temporal.api.update.v1.Request, until the update is accepted
+    accepted_event_id: int = 0
+    completed_event_id: int = 0
+    rejection: bytes = b""  # temporal.api.failure.v1.Failure of a rejected one
+    changed_at: int = 0
+    admission: str = ""  # tells this update from a later one with the same ID, after a rejection
 
 
 class ActivityInfo(msgspec.Struct, frozen=True, array_like=True):
@@ -86,22 +113,22 @@ class ActivityInfo(msgspec.Struct, frozen=True, array_like=True):
     heartbeat_timeout: int
     retry: RetryPolicy | None
     cancel_requested: bool = False
-    attempt: int = 1
-    attempt_scheduled_at: int = 0
-    stamp: int = 1
-    started_at: int = 0
+    attempt: int = 1  # outside history (activity)
+    attempt_scheduled_at: int = 0  # outside history (activity)
+    stamp: int = 1  # outside history (activity)
+    started_at: int = 0  # outside history (activity)
     started_event_id: int = 0  # BUFFERED_EVENT_ID or an ID once the started event is written
-    request_id: str = ""
-    identity: str = ""
-    heartbeat_at: int = 0
-    heartbeat_details: bytes = b""
-    last_failure: bytes = b""
-    last_identity: str = ""
-    last_completed_at: int = 0
+    request_id: str = ""  # outside history (activity)
+    identity: str = ""  # outside history (activity)
+    heartbeat_at: int = 0  # outside history (activity)
+    heartbeat_details: bytes = b""  # outside history (activity)
+    last_failure: bytes = b""  # outside history (activity)
+    last_identity: str = ""  # outside history (activity)
+    last_completed_at: int = 0  # outside history (activity)
     cancel_requested_event_id: int = 0
-    dispatched: bool = True  # False while it backs off before its next attempt
+    dispatched: bool = True  # outside history (activity): False while it backs off before its next attempt
     priority: bytes = b""
-    last_ended_at: int = 0  # of the attempt before, also when it timed out
+    last_ended_at: int = 0  # outside history (activity): of the attempt before, also when it timed out
 
 
 class TimerInfo(msgspec.Struct, frozen=True, array_like=True):
@@ -168,21 +195,23 @@ class Core(msgspec.Struct, array_like=True):
     parent: Parent | None = None
     root: Root | None = None
     memo: dict[str, bytes] = {}
-    search_attributes: dict[str, bytes] = {}
+    search_attributes: dict[str, bytes] = {}  # but for TemporalReportedProblems, which is in no event
     last_completion_result: bytes = b""
     last_failure: bytes = b""
     cancel_requested: bool = False
-    cancel_request_id: str = ""
+    cancel_request_id: str = ""  # outside history (execution)
     continued_run_id: str = ""
     branch_id: str = ""
     ancestors: tuple[BranchSpan, ...] = ()
     workflow_task: WorkflowTaskInfo | None = None
-    workflow_task_attempt: int = 1  # of the next one: > 1 after a failure, when it will be transient
+    workflow_task_attempt: int = (
+        1  # outside history (workflow_task): of the next one, which is transient if above 1
+    )
     workflow_task_stamp: int = 0  # outside history (workflow_task)
-    workflow_task_failed_at: int = 0
+    workflow_task_failed_at: int = 0  # outside history (workflow_task)
     last_workflow_task_completed_id: int = 0
     last_workflow_task_started_id: int = 0
-    last_workflow_task_original_scheduled_at: int = 0
+    last_workflow_task_original_scheduled_at: int = 0  # outside history (workflow_task)
     sticky_queue: str = ""  # outside history (workflow_task)
     sticky_timeout: int = 0  # outside history (workflow_task)
     signals: int = 0
@@ -192,7 +221,7 @@ class Core(msgspec.Struct, array_like=True):
     armed_at: int = 0  # outside history (deadlines): the armed wake-up
     buffer_sequence: int = 0  # outside history (buffering)
     worker_version: bytes = b""
-    reset_points: tuple[bytes, ...] = ()
+    reset_points: tuple[bytes, ...] = ()  # but for their expiry, which a following run sets
     user_metadata: bytes = b""
     priority: bytes = b""
     has_priority: bool = False
@@ -201,10 +230,14 @@ class Core(msgspec.Struct, array_like=True):
     )
     completion_callbacks: tuple[bytes, ...] = ()
     start_links: tuple[bytes, ...] = ()
-    attached_requests: dict[str, int] = {}  # outside history (execution): request IDs of attached starts
+    attached_requests: dict[str, int] = {}  # request IDs of attached starts, and their events
+    reset_run_id: str = ""  # outside history (resetting): the run that a reset made of this one
+    reset_requests: tuple[str, ...] = ()  # outside history (resetting): requests that led to this run
+    reset_at: int = 0  # outside history (resetting): a reset run's start and time-outs count from here
+    original_started_at: int = 0  # outside history (resetting): when the run that was reset had started
 
 
-SECTIONS = ("activities", "timers", "children", "signals", "cancels", "buffered", "requests")
+SECTIONS = ("activities", "timers", "children", "signals", "cancels", "buffered", "requests", "updates")
 
 
 class RunState:
@@ -222,6 +255,7 @@ class RunState:
         self.cancels: Section[int, ExternalInfo] = Section()
         self.buffered: Section[int, bytes] = Section()
         self.requests: Section[str, int] = Section()
+        self.updates: Section[str, UpdateInfo] = Section()
 
     def fork(self) -> "RunState":
         """A state to decide on: nothing done to it is seen here until it is absorbed."""
@@ -235,6 +269,7 @@ class RunState:
         fork.cancels = self.cancels.fork()
         fork.buffered = self.buffered.fork()
         fork.requests = self.requests.fork()
+        fork.updates = self.updates.fork()
         return fork
 
     def absorb(self) -> None:

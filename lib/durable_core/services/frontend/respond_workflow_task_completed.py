@@ -9,7 +9,7 @@ from temporalio.api.workflowservice.v1 import (
     RespondWorkflowTaskCompletedResponse,
 )
 
-from durable_core.engine import activities, closing, command_table, reset_points, workflow_tasks
+from durable_core.engine import activities, closing, command_table, workflow_tasks
 from durable_core.engine.completion import BadCommand, Completion
 from durable_core.engine.transition import Transition
 from durable_core.engine.workflow_tasks import Claim
@@ -95,7 +95,6 @@ def _complete(
         return _Outcome(t.state, heartbeat_expired=True)
     event_waits = t.has_buffered
     completed = workflow_tasks.complete(t, task, request)
-    reset_points.record(t, completed)
     _set_sticky(t, request)
     completion = Completion(
         t,
