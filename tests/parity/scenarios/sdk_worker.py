@@ -113,7 +113,7 @@ class Cancellable:
         await workflow.execute_activity(
             wait_for_cancellation,
             start_to_close_timeout=MINUTE,
-            heartbeat_timeout=timedelta(seconds=1),
+            heartbeat_timeout=timedelta(seconds=10),
             cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
         )
         return "unexpected"
@@ -183,6 +183,7 @@ async def _worker(env: Environment) -> AsyncIterator[Client]:
         workflow_runner=UnsandboxedWorkflowRunner(),
         identity="sdk-worker",
         build_id="build",
+        max_heartbeat_throttle_interval=timedelta(seconds=0.3),
     ):
         yield client
 
