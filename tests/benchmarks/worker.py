@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import signal
 
 from temporalio.client import Client
@@ -54,6 +55,8 @@ def main() -> None:
     )
     options = parser.parse_args()
     asyncio.run(serve(options.address, options.task_queue, sandbox=options.sandbox))
+    # The SDK's threads may still run when the interpreter is taken down, which then aborts with a noisy fatal error.
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from temporalio.api.history.v1 import HistoryEvent
 
 from tests.durability.decider import text_of
 from tests.durability.evidence import Evidence, RunKey
-from tests.durability.ledger import Outcome
+from tests.durability.ledger import ActivityAttempt, Heartbeats, Outcome
 from tests.durability.structure import ACTIVITY_ENDS, attributes_of
 
 EVENT_OF_COMMAND: Mapping[int, int] = {
@@ -172,3 +172,18 @@ def check_deliveries(evidence: Evidence) -> Iterator[str]:
     for attempt, count in evidence.ledger.activity_attempts.items():
         if count > 1:
             yield f"{attempt} was given to {count} workers"
+
+
+def check_details(
+    heartbeats: Mapping[ActivityAttempt, Heartbeats], attempt: ActivityAttempt, details: str
+) -> Iterator[str]:
+    """Hold the details that came with an attempt against the heartbeats that earlier attempts had acknowledged."""
+    given = tuple(int(part) for part in details.split("-")) if details else (0, 0)
+    for earlier in range(1, attempt.attempt):
+        beats = heartbeats.get(ActivityAttempt(attempt.run_id, attempt.activity_id, earlier), Heartbeats())
+        if beats.acknowledged and given < (earlier, beats.acknowledged):
+            yield f"{attempt}: lost the heartbeat {earlier}-{beats.acknowledged}, got {details!r}"
+        if given[0] == earlier and given[1] > beats.sent:
+            yield f"{attempt}: got details {details!r} that were never sent"
+    if given[0] >= attempt.attempt:
+        yield f"{attempt}: got details {details!r} of an attempt to come"

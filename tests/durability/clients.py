@@ -28,7 +28,7 @@ from tests.durability.link import Link
 from tests.durability.world import Slot
 
 NAMESPACE = "default"
-THINK_SECONDS_MAX = 0.06
+THINK_SECONDS_MAX = 0.5
 SIGNAL_NAME = "count"
 
 

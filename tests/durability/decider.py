@@ -103,19 +103,19 @@ def decide(
         quiet = not pending.activities
         if draining or pending.events >= EVENTS_PER_RUN or chance.random() < (0.3 if quiet else 0.05):
             ends = draining or chance.random() < 0.5
-            return [_complete(mark) if ends else _continue_as_new(mark)]
+            return [complete(mark) if ends else continue_as_new(mark)]
     commands: list[Command] = []
     if pending.timers and chance.random() < 0.15:
-        commands.append(_cancel_timer(chance.choice(sorted(pending.timers))))
+        commands.append(cancel_timer(chance.choice(sorted(pending.timers))))
         pending.timers.clear()
     activities = range(chance.choice([0, 0, 1, 1, 2]))
-    commands += [_schedule_activity(f"{mark}-a{number}") for number in activities]
+    commands += [schedule_activity(f"{mark}-a{number}") for number in activities]
     timers = range(chance.choice([0, 1, 1, 2]))
-    commands += [_start_timer(f"{mark}-t{number}", _duration(chance, draining=draining)) for number in timers]
+    commands += [start_timer(f"{mark}-t{number}", _duration(chance, draining=draining)) for number in timers]
     if chance.random() < 0.1:
-        commands.append(_marker(mark))
+        commands.append(record_marker(mark))
     if not (pending.activities or pending.timers) and not any(_wakes(command) for command in commands):
-        commands.append(_start_timer(f"{mark}-t", _duration(chance, draining=draining)))
+        commands.append(start_timer(f"{mark}-t", _duration(chance, draining=draining)))
     return commands
 
 
@@ -132,7 +132,7 @@ def _wakes(command: Command) -> bool:
     }
 
 
-def _complete(mark: str) -> Command:
+def complete(mark: str) -> Command:
     attributes = CompleteWorkflowExecutionCommandAttributes(result=payloads(mark))
     return Command(
         command_type=CommandType.COMMAND_TYPE_COMPLETE_WORKFLOW_EXECUTION,
@@ -140,7 +140,7 @@ def _complete(mark: str) -> Command:
     )
 
 
-def _continue_as_new(mark: str) -> Command:
+def continue_as_new(mark: str) -> Command:
     attributes = ContinueAsNewWorkflowExecutionCommandAttributes(
         workflow_type=WorkflowType(name=WORKFLOW_TYPE),
         task_queue=TaskQueue(name=TASK_QUEUE),
@@ -153,7 +153,7 @@ def _continue_as_new(mark: str) -> Command:
     )
 
 
-def _schedule_activity(activity_id: str) -> Command:
+def schedule_activity(activity_id: str) -> Command:
     attributes = ScheduleActivityTaskCommandAttributes(
         activity_id=activity_id,
         activity_type=ActivityType(name="work"),
@@ -170,21 +170,21 @@ def _schedule_activity(activity_id: str) -> Command:
     )
 
 
-def _start_timer(timer_id: str, after: int) -> Command:
+def start_timer(timer_id: str, after: int) -> Command:
     attributes = StartTimerCommandAttributes(timer_id=timer_id, start_to_fire_timeout=milliseconds(after))
     return Command(
         command_type=CommandType.COMMAND_TYPE_START_TIMER, start_timer_command_attributes=attributes
     )
 
 
-def _cancel_timer(timer_id: str) -> Command:
+def cancel_timer(timer_id: str) -> Command:
     attributes = CancelTimerCommandAttributes(timer_id=timer_id)
     return Command(
         command_type=CommandType.COMMAND_TYPE_CANCEL_TIMER, cancel_timer_command_attributes=attributes
     )
 
 
-def _marker(mark: str) -> Command:
+def record_marker(mark: str) -> Command:
     attributes = RecordMarkerCommandAttributes(marker_name=mark)
     return Command(
         command_type=CommandType.COMMAND_TYPE_RECORD_MARKER, record_marker_command_attributes=attributes

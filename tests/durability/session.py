@@ -15,8 +15,8 @@ from tests.durability.link import Link
 from tests.durability.workers import repeat, work_on_activities, work_on_workflows
 from tests.durability.world import World
 
-WORKFLOW_POLLERS = 4
-ACTIVITY_POLLERS = 4
+WORKFLOW_POLLERS = 8
+ACTIVITY_POLLERS = 8
 # How long the loops may take to notice that their server is gone before they are cancelled.
 FAREWELL_SECONDS = 3.0
 

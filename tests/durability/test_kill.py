@@ -23,7 +23,7 @@ from tests.durability.evidence import Evidence
 PARTS = 4
 KILLS = int(os.environ.get("PERDURE_KILLS", "200"))
 SEED = int(os.environ.get("PERDURE_SEED") or random.randrange(1_000_000))
-SLOTS = 24
+SLOTS = 60
 SHOWN_VIOLATIONS_MAX = 20
 
 

@@ -34,6 +34,7 @@ from temporalio.api.workflowservice.v1 import (
     RespondWorkflowTaskFailedResponse,
 )
 
+from tests.durability.acknowledged import check_details
 from tests.durability.api import POLL_SECONDS, Refused, Unanswered
 from tests.durability.clients import NAMESPACE
 from tests.durability.decider import CLOSING_COMMANDS, TASK_QUEUE, decide, payloads, text_of
@@ -163,7 +164,8 @@ async def _work_on_activity(link: Link, task: PollActivityTaskQueueResponse) -> 
     world, chance = link.world, link.world.chance
     attempt = ActivityAttempt(task.workflow_execution.run_id, task.activity_id, task.attempt)
     world.ledger.activity_attempts[attempt] += 1
-    _check_details(link, attempt, text_of(task.heartbeat_details))
+    details = text_of(task.heartbeat_details)
+    world.ledger.surprises += check_details(world.ledger.heartbeats, attempt, details)
     await asyncio.sleep(chance.uniform(0, THINK_SECONDS_MAX))
     while chance.random() < SHARE_HEARTBEATS:
         if not await _heartbeat(link, task, attempt):
@@ -171,21 +173,6 @@ async def _work_on_activity(link: Link, task: PollActivityTaskQueueResponse) -> 
     if chance.random() < SHARE_SILENT and not world.draining:
         return
     await _answer(link, _activity_answer(link, task))
-
-
-def _check_details(link: Link, attempt: ActivityAttempt, details: str) -> None:
-    """Hold the details that came with an attempt against the heartbeats that earlier attempts had acknowledged."""
-    heartbeats = link.world.ledger.heartbeats
-    given = tuple(int(part) for part in details.split("-")) if details else (0, 0)
-    for earlier in range(1, attempt.attempt):
-        beats = heartbeats.get(ActivityAttempt(attempt.run_id, attempt.activity_id, earlier), Heartbeats())
-        if beats.acknowledged and given < (earlier, beats.acknowledged):
-            text = f"{attempt}: lost the heartbeat {earlier}-{beats.acknowledged}, got {details!r}"
-            link.world.ledger.surprises.append(text)
-        if given[0] == earlier and given[1] > beats.sent:
-            link.world.ledger.surprises.append(f"{attempt}: got details {details!r} that were never sent")
-    if given[0] >= attempt.attempt:
-        link.world.ledger.surprises.append(f"{attempt}: got details {details!r} of an attempt to come")
 
 
 async def _heartbeat(link: Link, task: PollActivityTaskQueueResponse, attempt: ActivityAttempt) -> bool:
