@@ -1,17 +1,25 @@
-"""The command line: `perdure dev`, `perdure demo`.
+"""The command line: `perdure dev`, `perdure demo`, `perdure bridge`, `perdure cost`.
 
 What does not live here: what a command does; each is a module that is only loaded when it is run.
 A newcomer's trap: an import at the top of this file is paid by every `perdure --help`, and by the time to ready.
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    _Commands = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 - it has no public name
 
 DEFAULT_PORT = 7233
 DEFAULT_HTTP_PORT = 8233
 LOG_LEVELS = ("debug", "info", "warning", "error")
+AUTHORIZATIONS = ("iam", "bearer", "none")
+POLL_MODES = ("auto", "sqs", "https")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,6 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _dev(options)
     if options.command == "demo":
         return _demo(options)
+    if options.command == "bridge":
+        return _bridge(parser, options)
     parser.print_help()
     return 2
 
@@ -37,6 +47,12 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser(
         "demo", help="run an order workflow, kill its server in the middle, and see it finish"
     )
+    _add_dev(commands)
+    _add_bridge(commands)
+    return parser
+
+
+def _add_dev(commands: "_Commands") -> None:
     dev = commands.add_parser(
         "dev",
         help="run the whole system in this process",
@@ -62,10 +78,57 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME",
         help="a namespace to create besides 'default'; may be given several times",
     )
-    dev.add_argument(
+    _add_log_level(dev)
+
+
+def _add_bridge(commands: "_Commands") -> None:
+    bridge = commands.add_parser(
+        "bridge",
+        help="let workers and clients talk gRPC to a deployment behind HTTPS",
+        description="Serve gRPC on loopback and forward each call over HTTPS, with credentials, to a deployment.",
+    )
+    bridge.add_argument("--endpoint", type=_url, required=True, metavar="URL", help="where the deployment is")
+    bridge.add_argument("--ip", default="127.0.0.1", help="address to listen on (%(default)s)")
+    bridge.add_argument(
+        "--port", type=_port, default=DEFAULT_PORT, help="gRPC; 0 takes any free port (%(default)s)"
+    )
+    bridge.add_argument(
+        "--auth",
+        choices=AUTHORIZATIONS,
+        default="iam",
+        help="sign with AWS credentials, send a token, or pass on what the callers send (%(default)s)",
+    )
+    bridge.add_argument("--region", help="of the deployment, where its address does not say it")
+    token = bridge.add_mutually_exclusive_group()
+    token.add_argument("--token-env", metavar="NAME", help="the environment variable that holds the token")
+    token.add_argument(
+        "--token-file",
+        type=Path,
+        metavar="FILE",
+        help="the file that holds the token; read again when it changes",
+    )
+    bridge.add_argument(
+        "--poll",
+        choices=POLL_MODES,
+        default="auto",
+        help="wait for tasks at SQS, or hold an HTTPS request; auto: SQS where it is allowed (%(default)s)",
+    )
+    _add_log_level(bridge)
+
+
+def _add_log_level(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
         "--log-level", choices=LOG_LEVELS, default="warning", help="what goes to stderr (%(default)s)"
     )
-    return parser
+
+
+def _url(text: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        raise argparse.ArgumentTypeError(
+            f"{text} is not the address of a deployment: https://HOST or https://HOST/STAGE"
+        )
+    return text.rstrip("/")
 
 
 def _port(text: str) -> int:
@@ -105,6 +168,35 @@ def _demo(options: argparse.Namespace) -> int:
     from perdure.demo import run
 
     return run(options)
+
+
+def _bridge(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    if options.auth == "bearer" and options.token_env is None and options.token_file is None:
+        parser.error("--auth bearer needs --token-env or --token-file")
+    token = None
+    if options.token_env is not None:
+        token = os.environ.get(options.token_env)
+        if not token:
+            parser.error(f"the environment variable {options.token_env} is not set")
+    try:
+        from perdure.bridge.main import BridgeOptions, run
+    except ModuleNotFoundError as missing:
+        print(f"perdure: {missing.name} is missing: pip install 'perdure[bridge]'", file=sys.stderr)
+        return 1
+
+    return run(
+        BridgeOptions(
+            endpoint=options.endpoint,
+            ip=options.ip,
+            port=options.port,
+            auth=options.auth,
+            region=options.region,
+            token=token,
+            token_file=options.token_file,
+            poll=options.poll,
+            log_level=options.log_level,
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -27,6 +27,21 @@ NAMESPACE = "default"
 METHOD_GET_NAMESPACE = "/temporal.api.workflowservice.v1.WorkflowService/DescribeNamespace"
 
 
+# Read at import, because each test's environment is swept clean.
+GIVEN_TARGET = os.environ.get("PERDURE_TEST_TARGET")
+
+
+@dataclass(frozen=True)
+class GivenServer:
+    """A server that somebody else started, fresh, and ends: scenarios' IDs are fixed, so it serves one run of them."""
+
+    name: str
+    address: str
+
+    def stop(self) -> None:
+        """It is not ours to end."""
+
+
 @dataclass
 class Server:
     """A running server: where it answers, and what is needed to end it and to read what it said."""

@@ -17,7 +17,7 @@ import pytest
 from .environment import Environment
 from .normalise import Normaliser
 from .scenarios import Scenario, load_all
-from .servers import Server
+from .servers import GivenServer, Server
 
 pytestmark = pytest.mark.oracle
 
@@ -26,7 +26,7 @@ SCENARIO_SECONDS_MAX = 60.0
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_both_servers_show_the_same(name: str, servers: tuple[Server, Server]) -> None:
+def test_both_servers_show_the_same(name: str, servers: tuple[Server, Server | GivenServer]) -> None:
     """Histories, results and errors are equal event by event and field by field."""
     oracle, ours = servers
     expected, actual = asyncio.run(_observe_both(name, oracle, ours))
@@ -36,7 +36,9 @@ def test_both_servers_show_the_same(name: str, servers: tuple[Server, Server]) -
         pytest.fail(_difference(expected, actual, oracle.name, ours.name), pytrace=False)
 
 
-async def _observe_both(name: str, oracle: Server, ours: Server) -> tuple[dict[str, Any], dict[str, Any]]:
+async def _observe_both(
+    name: str, oracle: Server, ours: Server | GivenServer
+) -> tuple[dict[str, Any], dict[str, Any]]:
     first, second = await asyncio.gather(
         observe(name, SCENARIOS[name], oracle.address), observe(name, SCENARIOS[name], ours.address)
     )

@@ -1,8 +1,8 @@
 """The gRPC edge: one handler over the method table, health, reflection, and what SDK clients expect of a connection.
 
-What does not live here: waiting (`answering`) and the shape of errors (`wire.errors`).
-A newcomer's trap: the size limit is checked here and not by the gRPC library, since workers recognise a payload that
-is too large by the words of the Go implementation, and then fail their task instead of repeating the call for ever.
+What does not live here: waiting (`answering`), the shape of errors (`wire.errors`), and how connections are treated
+(`grpc_server`).
+A newcomer's trap: the size limit is checked here and not by the gRPC library (`grpc_server` says why).
 """
 
 from collections.abc import Awaitable, Callable
@@ -16,23 +16,10 @@ from grpc_reflection.v1alpha import reflection
 
 from durable_core.model.errors import Internal, ServiceError
 from durable_core.wire.errors import status_details
+from durable_core.wire.http import REQUEST_BYTES_MAX
 from durable_core.wire.methods import SERVICES, Method, MethodTable, unimplemented
 from perdure.dev.answering import Answering
-
-# What the Temporal frontend accepts: the default of grpc-go.
-REQUEST_BYTES_MAX = 4 * 1024 * 1024
-_TRANSPORT_BYTES_MAX = 128 * 1024 * 1024
-
-OPTIONS: list[tuple[str, int]] = [
-    ("grpc.max_receive_message_length", _TRANSPORT_BYTES_MAX),
-    ("grpc.max_send_message_length", -1),
-    # Two servers on one port would share its calls silently.
-    ("grpc.so_reuseport", 0),
-    # Clients ping every 30 s, or every 10 s, also while no call is open; the library would hang up on them.
-    ("grpc.keepalive_permit_without_calls", 1),
-    ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
-    ("grpc.http2.max_ping_strikes", 0),
-]
+from perdure.grpc_server import OPTIONS, bind, too_large
 
 _CODES: dict[int, grpc.StatusCode] = {code.value[0]: code for code in grpc.StatusCode}
 _Handle = Callable[[bytes, "grpc.aio.ServicerContext[bytes, bytes]"], Awaitable[bytes]]
@@ -51,11 +38,7 @@ class GrpcEdge:
 
     async def start(self, ip: str, port: int) -> int:
         """Listen and say that we serve. The port that was bound; OSError when it is taken."""
-        address = f"[{ip}]:{port}" if ":" in ip else f"{ip}:{port}"
-        try:
-            bound = self._server.add_insecure_port(address)
-        except RuntimeError as error:
-            raise OSError(f"cannot listen on {address}: is another server running there?") from error
+        bound = bind(self._server, ip, port)
         for service in ("", *SERVICES):
             await self._health.set(service, health_pb2.HealthCheckResponse.SERVING)
         await self._server.start()
@@ -148,8 +131,7 @@ def _not_parsable(error: DecodeError) -> ServiceError:
 
 
 async def _too_large(size: int, context: "grpc.aio.ServicerContext[bytes, bytes]") -> None:
-    message = f"grpc: received message larger than max ({size} vs. {REQUEST_BYTES_MAX})"
-    await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, message)
+    await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, too_large(size, REQUEST_BYTES_MAX))
 
 
 async def _abort(error: ServiceError, context: "grpc.aio.ServicerContext[bytes, bytes]") -> bytes:
