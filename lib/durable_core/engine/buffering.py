@@ -32,9 +32,11 @@ NEVER_BUFFERED = frozenset(
         T.EVENT_TYPE_MARKER_RECORDED,
         T.EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES,
         T.EVENT_TYPE_WORKFLOW_PROPERTIES_MODIFIED,
+        T.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED,
+        T.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_COMPLETED,
     )
 )
-"""Events of the workflow task itself, closing events, and what follows directly from a command."""
+"""Events of the workflow task itself, closing events, and what follows directly from a command or a message."""
 
 _LAST = frozenset(
     (

@@ -38,6 +38,7 @@ from durable_core.model.tasks import ApplyParentClosePolicy, NotifyParent
 from durable_core.model.times import duration, nanos, timestamp
 
 IDENTITY_HISTORY_SERVICE = "history-service"
+IDENTITY_RESETTER = "history-resetter"
 _Initiator = ContinueAsNewInitiator
 
 
@@ -96,9 +97,15 @@ def cancel(
 
 
 def terminate(
-    t: Transition, reason: str, details: Payloads | None, identity: str, links: Sequence[Link] = ()
+    t: Transition,
+    reason: str,
+    details: Payloads | None,
+    identity: str,
+    links: Sequence[Link] = (),
+    *,
+    tells_parent: bool = True,
 ) -> None:
-    """End the run from outside."""
+    """End the run from outside. `tells_parent` False: for a child's parent it goes on in another run."""
     _force_close_workflow_task(t)
     t.add(
         EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED,
@@ -107,7 +114,7 @@ def terminate(
             reason=reason, details=details, identity=identity
         ),
     )
-    after_close(t)
+    after_close(t, tells_parent=tells_parent)
 
 
 def _force_close_workflow_task(t: Transition) -> None:
@@ -115,6 +122,8 @@ def _force_close_workflow_task(t: Transition) -> None:
     core = t.state.core
     task = core.workflow_task
     if task is not None and task.started_event_id and not workflow_task.is_transient(task):
+        if task.speculative:
+            task = workflow_tasks.write(t, task, IDENTITY_HISTORY_SERVICE)
         cause = WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_FORCE_CLOSE_COMMAND
         workflow_tasks.fail(t, task, cause, None, IDENTITY_HISTORY_SERVICE)
     core.workflow_task = None
@@ -246,15 +255,20 @@ def carry_over(t: Transition, attributes: WorkflowExecutionStartedEventAttribute
     attributes.prev_auto_reset_points.CopyFrom(ResetPoints(points=points))
 
 
-def after_close(t: Transition) -> None:
-    """Leave the tasks that a closed run owes to its parent and to its children."""
+def after_close(t: Transition, *, tells_parent: bool = True) -> None:
+    """Leave the tasks that a closed run owes to its parent and to its children.
+
+    A run that was reset leaves its children to the run that goes on from it.
+    """
     core = t.state.core
     assert core.closed_at
     t.flush()
     t.wants_workflow_task = False
     t.tasks = [task for task in t.tasks if task[0] == SERVICE_QUEUE.name]
-    if core.parent is not None and t.successor is None:
+    if core.parent is not None and t.successor is None and tells_parent:
         t.service_task(NotifyParent())
+    if core.reset_run_id:
+        return
     abandon = ParentClosePolicy.PARENT_CLOSE_POLICY_ABANDON
     if any(child.parent_close_policy != abandon for child in t.state.children.values()):
         t.service_task(ApplyParentClosePolicy())

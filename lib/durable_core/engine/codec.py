@@ -19,6 +19,7 @@ from durable_core.model.state import (
     ExternalInfo,
     RunState,
     TimerInfo,
+    UpdateInfo,
 )
 from durable_core.ports.executions import CurrentRun, StoredRun
 
@@ -34,9 +35,10 @@ _VALUE_TYPES: dict[str, Any] = {
     "cancels": ExternalInfo,
     "buffered": bytes,
     "requests": int,
+    "updates": UpdateInfo,
 }
 _DECODERS = {name: msgspec.msgpack.Decoder(kind).decode for name, kind in _VALUE_TYPES.items()}
-_TEXT_KEYS = frozenset(("timers", "requests"))
+_TEXT_KEYS = frozenset(("timers", "requests", "updates"))
 
 
 class UnknownFormat(StorageError):

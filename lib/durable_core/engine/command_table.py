@@ -14,6 +14,7 @@ from durable_core.engine.commands import (
     continue_as_new,
     fail_workflow,
     modify_properties,
+    protocol_message,
     record_marker,
     request_cancel_activity,
     schedule_activity,
@@ -36,6 +37,7 @@ HANDLERS: dict[int, Callable[[Completion, Command], HistoryEvent | None]] = {
     C.COMMAND_TYPE_REQUEST_CANCEL_EXTERNAL_WORKFLOW_EXECUTION: cancel_external.handle,
     C.COMMAND_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES: upsert_search_attributes.handle,
     C.COMMAND_TYPE_MODIFY_WORKFLOW_PROPERTIES: modify_properties.handle,
+    C.COMMAND_TYPE_PROTOCOL_MESSAGE: protocol_message.handle,
     C.COMMAND_TYPE_COMPLETE_WORKFLOW_EXECUTION: complete_workflow.handle,
     C.COMMAND_TYPE_FAIL_WORKFLOW_EXECUTION: fail_workflow.handle,
     C.COMMAND_TYPE_CANCEL_WORKFLOW_EXECUTION: cancel_workflow.handle,
@@ -53,7 +55,6 @@ CLOSING = frozenset(
 
 _LATER = frozenset(
     (
-        C.COMMAND_TYPE_PROTOCOL_MESSAGE,
         C.COMMAND_TYPE_SCHEDULE_NEXUS_OPERATION,
         C.COMMAND_TYPE_REQUEST_CANCEL_NEXUS_OPERATION,
     )
@@ -86,6 +87,13 @@ def check_sequence(commands: Sequence[Command]) -> None:
 
 
 def apply_all(completion: Completion, commands: Sequence[Command]) -> None:
-    """Apply the commands in order; `BadCommand` when one of them is not acceptable."""
+    """Apply the commands in order, then the messages that none of them placed.
+
+    Raises `BadCommand` when one of them is not acceptable.
+    """
     for command in commands:
         HANDLERS[command.command_type](completion, command)
+    if completion.t.state.is_open:
+        for message in list(completion.messages.values()):
+            protocol_message.receive(completion, message)
+    completion.messages.clear()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from temporalio.api.command.v1 import Command
 from temporalio.api.enums.v1 import WorkflowTaskFailedCause
+from temporalio.api.protocol.v1 import Message
 from temporalio.api.sdk.v1 import UserMetadata
 
 from durable_core.engine.transition import Transition
@@ -40,6 +41,7 @@ class Completion:
     completed_event_id: int
     identity: str
     event_waits: bool
+    messages: dict[str, Message] = field(default_factory=dict)
     children: set[str] = field(default_factory=set)
     eager: list[int] = field(default_factory=list)
     wants_workflow_task: bool = False

@@ -29,5 +29,7 @@ def record(core: Core, completed: HistoryEvent) -> None:
         core.reset_points = (*core.reset_points, point.SerializeToString())[-limits.reset_points_max :]
     elif builds.BUILD_IDS in core.search_attributes:
         return
-    listed = builds.payload(known).SerializeToString()
-    core.search_attributes = {**core.search_attributes, builds.BUILD_IDS: listed}
+    listed = {builds.BUILD_IDS: builds.payload(known).SerializeToString()}
+    if checksum:
+        listed[builds.BINARY_CHECKSUMS] = builds.checksums(known).SerializeToString()
+    core.search_attributes = {**core.search_attributes, **listed}

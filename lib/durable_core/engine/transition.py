@@ -9,17 +9,29 @@ A newcomer's trap: `add` may buffer. The event it returns then has no ID yet, an
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from msgspec.structs import replace
 from temporalio.api.common.v1 import Link
 from temporalio.api.enums.v1 import EventType
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.api.sdk.v1 import UserMetadata
 
 from durable_core.engine import buffering, replay
+from durable_core.machines import workflow_task
 from durable_core.model.ids import SERVICE_QUEUE, QueueKind
 from durable_core.model.state import BUFFERED_EVENT_ID, RunState
 from durable_core.model.tasks import TaskBody
 from durable_core.model.times import timestamp
 from durable_core.ports.clock import Ids
+
+_WORKFLOW_TASK_EVENTS = frozenset(
+    (
+        EventType.EVENT_TYPE_WORKFLOW_TASK_SCHEDULED,
+        EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED,
+        EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED,
+        EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED,
+        EventType.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT,
+    )
+)
 
 
 class Transition:
@@ -78,6 +90,8 @@ class Transition:
     ) -> HistoryEvent:
         """Add an event; its attributes are given by the name of their field. `at` (ns) is now unless given."""
         core = self.state.core
+        if event_type not in _WORKFLOW_TASK_EVENTS:
+            self._write_speculative()
         task = core.workflow_task
         waits = task is not None and task.started_event_id != 0
         buffered = waits and event_type not in buffering.NEVER_BUFFERED
@@ -97,6 +111,27 @@ class Transition:
         else:
             self.batches[-1].append(event)
         return event
+
+    def _write_speculative(self) -> None:
+        """Another event comes while a speculative task is pending: the task becomes a normal one, written first."""
+        core = self.state.core
+        task = core.workflow_task
+        if task is None or not task.speculative:
+            return
+        core.workflow_task = None
+        self.add(
+            EventType.EVENT_TYPE_WORKFLOW_TASK_SCHEDULED,
+            at=task.scheduled_at,
+            workflow_task_scheduled_event_attributes=workflow_task.scheduled_attributes(task, core.queue),
+        )
+        if task.started_event_id:
+            self.add(
+                EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED,
+                at=task.started_at,
+                workflow_task_started_event_attributes=workflow_task.started_attributes(task),
+            )
+            self.new_batch()
+        core.workflow_task = replace(task, speculative=False)
 
     def _buffer(self, event: HistoryEvent) -> None:
         core = self.state.core

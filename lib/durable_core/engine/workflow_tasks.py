@@ -57,16 +57,23 @@ def queue_of(core: Core) -> TaskQueue:
 
 
 def schedule(
-    t: Transition, *, dispatch: bool = True, original_scheduled_at: int | None = None
+    t: Transition,
+    *,
+    dispatch: bool = True,
+    original_scheduled_at: int | None = None,
+    speculative: bool = False,
 ) -> WorkflowTaskInfo:
-    """Schedule a workflow task; there is none pending. `dispatch` False: the caller starts it in this transition."""
+    """Schedule a workflow task; there is none pending.
+
+    `dispatch` False: the caller starts it in this transition. `speculative`: only updates call for it.
+    """
     core = t.state.core
     if t.has_buffered:
         core.workflow_task_attempt = 1
         t.flush()
     attempt = core.workflow_task_attempt
     timeout = workflow_task.timeout_of_attempt(core, attempt)
-    if attempt == 1:
+    if attempt == 1 and not speculative:
         _add_scheduled(t, core, attempt, timeout, t.now)
         task = _pending(t)
         if original_scheduled_at is not None:
@@ -79,9 +86,10 @@ def schedule(
             timeout=timeout,
             scheduled_at=t.now,
             original_scheduled_at=t.now,
-            queue=core.queue,
-            sticky=False,
+            queue=core.sticky_queue or core.queue,
+            sticky=bool(core.sticky_queue),
             stamp=core.workflow_task_stamp,
+            speculative=speculative and attempt == 1,
         )
         t.is_dirty = True
     core.workflow_task = task
@@ -121,33 +129,19 @@ def _suggestion(core: Core) -> tuple[bool, tuple[int, ...]]:
     return bool(reasons), tuple(reasons)
 
 
-def _started_attributes(
-    scheduled_event_id: int, claim: Claim, suggest: bool, reasons: tuple[int, ...], history_bytes: int
-) -> WorkflowTaskStartedEventAttributes:
-    return WorkflowTaskStartedEventAttributes(
-        scheduled_event_id=scheduled_event_id,
-        identity=claim.identity,
-        request_id=claim.request_id,
-        suggest_continue_as_new=suggest,
-        suggest_continue_as_new_reasons=reasons,  # type: ignore[arg-type]
-        history_size_bytes=history_bytes,
-        worker_version=claim.worker_version,
-    )
-
-
 def start(t: Transition, claim: Claim) -> WorkflowTaskInfo:
     """A worker takes the pending task."""
     core = t.state.core
     task = _pending(t)
     suggest, reasons = _suggestion(core)
-    transient = workflow_task.is_transient(task)
-    if transient and task.scheduled_event_id != core.next_event_id:
+    unwritten = workflow_task.is_unwritten(task)
+    if unwritten and task.scheduled_event_id != core.next_event_id:
         core.workflow_task = None
         core.workflow_task_attempt = 1
         _add_scheduled(t, core, 1, task.timeout, t.now)
-        transient = False
+        unwritten = False
         task = _pending(t)
-    if transient:
+    if unwritten:
         task = replace(
             task,
             started_event_id=task.scheduled_event_id + 1,
@@ -161,9 +155,16 @@ def start(t: Transition, claim: Claim) -> WorkflowTaskInfo:
         core.workflow_task = task
         t.is_dirty = True
         return task
-    # The size is that of what was stored before this transition, as on the Temporal server.
-    size = t.origin.core.history_bytes
-    attributes = _started_attributes(task.scheduled_event_id, claim, suggest, reasons, size)
+    attributes = WorkflowTaskStartedEventAttributes(
+        scheduled_event_id=task.scheduled_event_id,
+        identity=claim.identity,
+        request_id=claim.request_id,
+        suggest_continue_as_new=suggest,
+        suggest_continue_as_new_reasons=reasons,  # type: ignore[arg-type]
+        # The size is that of what was stored before this transition, as on the Temporal server.
+        history_size_bytes=t.origin.core.history_bytes,
+        worker_version=claim.worker_version,
+    )
     t.add(EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED, workflow_task_started_event_attributes=attributes)
     t.new_batch()
     return _pending(t)
@@ -177,35 +178,49 @@ def _pending(t: Transition) -> WorkflowTaskInfo:
     return task
 
 
-def transient_events(core: Core) -> list[HistoryEvent]:
-    """The events that a pending transient task would have: scheduled, and started if it is."""
+def unwritten_events(core: Core) -> list[HistoryEvent]:
+    """The events that a pending transient or speculative task would have: scheduled, and started if it is."""
     task = core.workflow_task
-    if task is None or not workflow_task.is_transient(task) or task.scheduled_event_id != core.next_event_id:
+    if task is None or not workflow_task.is_unwritten(task) or task.scheduled_event_id != core.next_event_id:
         return []
     scheduled = HistoryEvent(
         event_id=task.scheduled_event_id,
         event_time=timestamp(task.scheduled_at),
         event_type=EventType.EVENT_TYPE_WORKFLOW_TASK_SCHEDULED,
-        workflow_task_scheduled_event_attributes=WorkflowTaskScheduledEventAttributes(
-            task_queue=queue_of(core), start_to_close_timeout=duration(task.timeout), attempt=task.attempt
-        ),
+        workflow_task_scheduled_event_attributes=workflow_task.scheduled_attributes(task, core.queue),
     )
     if not task.started_event_id:
         return [scheduled]
-    claim = Claim(task.request_id, task.identity)
     started = HistoryEvent(
         event_id=task.started_event_id,
         event_time=timestamp(task.started_at),
         event_type=EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED,
-        workflow_task_started_event_attributes=_started_attributes(
-            task.scheduled_event_id,
-            claim,
-            task.suggest_continue_as_new,
-            task.suggest_reasons,
-            task.history_bytes,
-        ),
+        workflow_task_started_event_attributes=workflow_task.started_attributes(task, task.identity),
     )
     return [scheduled, started]
+
+
+def write(
+    t: Transition, task: WorkflowTaskInfo, identity: str, version: WorkerVersionStamp | None = None
+) -> WorkflowTaskInfo:
+    """Write the events of a task that has none in the history yet: scheduled, and started if it is."""
+    core = t.state.core
+    core.workflow_task = None
+    scheduled = t.add(
+        EventType.EVENT_TYPE_WORKFLOW_TASK_SCHEDULED,
+        at=task.scheduled_at,
+        workflow_task_scheduled_event_attributes=workflow_task.scheduled_attributes(task, core.queue),
+    )
+    if task.started_event_id:
+        task = replace(task, scheduled_event_id=scheduled.event_id)
+        attributes = workflow_task.started_attributes(task, identity, version)
+        t.add(
+            EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED,
+            at=task.started_at,
+            workflow_task_started_event_attributes=attributes,
+        )
+        t.new_batch()
+    return _pending(t)
 
 
 def started_task(
@@ -229,25 +244,9 @@ def complete(
     t: Transition, task: WorkflowTaskInfo, request: RespondWorkflowTaskCompletedRequest
 ) -> HistoryEvent:
     """Record the completion; a transient task's scheduled and started events are written now."""
-    core = t.state.core
-    if workflow_task.is_transient(task):
-        core.workflow_task = None
-        scheduled = _add_scheduled(t, core, task.attempt, task.timeout, task.scheduled_at)
+    if workflow_task.is_unwritten(task):
         version = request.worker_version_stamp if request.HasField("worker_version_stamp") else None
-        attributes = _started_attributes(
-            scheduled.event_id,
-            Claim(task.request_id, request.identity, version),
-            task.suggest_continue_as_new,
-            task.suggest_reasons,
-            task.history_bytes,
-        )
-        t.add(
-            EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED,
-            at=task.started_at,
-            workflow_task_started_event_attributes=attributes,
-        )
-        t.new_batch()
-        task = _pending(t)
+        task = write(t, task, request.identity, version)
     completed = WorkflowTaskCompletedEventAttributes(
         scheduled_event_id=task.scheduled_event_id,
         started_event_id=task.started_event_id,
@@ -281,6 +280,8 @@ def fail(
         t.is_dirty = True
         reported_problems.after_failure(t, cause)
         return
+    if task.speculative:
+        task = write(t, task, identity)
     t.add(
         EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED,
         workflow_task_failed_event_attributes=WorkflowTaskFailedEventAttributes(
@@ -304,6 +305,8 @@ def time_out(t: Transition, timeout_type: "TimeoutType.ValueType") -> None:
         t.is_dirty = True
         reported_problems.after_time_out(t)
     else:
+        if task.speculative:
+            task = write(t, task, "")
         t.add(
             EventType.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT,
             workflow_task_timed_out_event_attributes=WorkflowTaskTimedOutEventAttributes(

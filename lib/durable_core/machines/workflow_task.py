@@ -12,17 +12,25 @@
 A task whose attempt is above 1 is transient: its events are written only when it completes, so a task that keeps
 failing leaves one failure in the history. A newcomer's trap: the event IDs of a pending transient task are a promise,
 and void as soon as another event takes them.
+A speculative task only brings updates. Its events, too, are written when it completes, or not at all where it did
+nothing but reject them.
 """
 
 from msgspec.structs import replace
+from temporalio.api.common.v1 import WorkerVersionStamp
 from temporalio.api.enums.v1 import EventType, TaskQueueKind, TimeoutType, WorkflowTaskFailedCause
-from temporalio.api.history.v1 import HistoryEvent
+from temporalio.api.history.v1 import (
+    HistoryEvent,
+    WorkflowTaskScheduledEventAttributes,
+    WorkflowTaskStartedEventAttributes,
+)
+from temporalio.api.taskqueue.v1 import TaskQueue
 
 from durable_core.model import limits
 from durable_core.model.errors import IllegalTransition
 from durable_core.model.retry import exponential
 from durable_core.model.state import Core, RunState, WorkflowTaskInfo
-from durable_core.model.times import nanos
+from durable_core.model.times import duration, nanos
 
 
 def timeout_of_attempt(core: Core, attempt: int) -> int:
@@ -42,8 +50,41 @@ def clear_sticky(core: Core) -> None:
 
 
 def is_transient(task: WorkflowTaskInfo) -> bool:
-    """Whether the task's events are not in the history."""
+    """Whether the task is a later attempt, which is written only if it completes."""
     return task.attempt > 1
+
+
+def is_unwritten(task: WorkflowTaskInfo) -> bool:
+    """Whether the task's events are not in the history (yet)."""
+    return task.attempt > 1 or task.speculative
+
+
+def scheduled_attributes(task: WorkflowTaskInfo, normal_queue: str) -> WorkflowTaskScheduledEventAttributes:
+    """The scheduled event that the task has, or would have."""
+    kinds = TaskQueueKind
+    queue = TaskQueue(
+        name=task.queue,
+        kind=kinds.TASK_QUEUE_KIND_STICKY if task.sticky else kinds.TASK_QUEUE_KIND_NORMAL,
+        normal_name=normal_queue if task.sticky else "",
+    )
+    return WorkflowTaskScheduledEventAttributes(
+        task_queue=queue, start_to_close_timeout=duration(task.timeout), attempt=task.attempt
+    )
+
+
+def started_attributes(
+    task: WorkflowTaskInfo, identity: str = "", version: WorkerVersionStamp | None = None
+) -> WorkflowTaskStartedEventAttributes:
+    """The started event that a started task would have."""
+    return WorkflowTaskStartedEventAttributes(
+        scheduled_event_id=task.scheduled_event_id,
+        identity=identity,
+        request_id=task.request_id,
+        suggest_continue_as_new=task.suggest_continue_as_new,
+        suggest_continue_as_new_reasons=task.suggest_reasons,  # type: ignore[arg-type]
+        history_size_bytes=task.history_bytes,
+        worker_version=version,
+    )
 
 
 def end_unsuccessfully(core: Core, at: int, *, raise_attempt: bool) -> None:

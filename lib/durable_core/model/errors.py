@@ -14,6 +14,7 @@ from temporalio.api.errordetails.v1 import (
     NamespaceInvalidStateFailure,
     NamespaceNotFoundFailure,
     NotFoundFailure,
+    PermissionDeniedFailure,
     QueryFailedFailure,
     ResourceExhaustedFailure,
     WorkflowExecutionAlreadyStartedFailure,
@@ -62,6 +63,13 @@ class NotFound(ServiceError):
 
 class FailedPrecondition(ServiceError):
     code = Code.FAILED_PRECONDITION
+
+
+class PermissionDenied(ServiceError):
+    code = Code.PERMISSION_DENIED
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, PermissionDeniedFailure())
 
 
 class DeadlineExceeded(ServiceError):

@@ -22,6 +22,11 @@ links_count_max = 10
 link_bytes_max = 4_000  # bytes
 callbacks_count_max = 32
 
+updates_in_flight_max = 10  # a run: updates that are not completed
+updates_per_run_max = 2000
+update_rejection_kept = 60 * SECOND  # how long a rejection can be read by who waits for it
+long_poll_update = 20 * SECOND  # a wait for an update's stage is answered with the stage reached after this
+
 history_events_suggest_continue_as_new = 4 * 1024  # events
 history_bytes_suggest_continue_as_new = 4 * 1024 * 1024  # bytes
 history_events_max = 50 * 1024  # events

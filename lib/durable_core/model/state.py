@@ -73,7 +73,9 @@ class WorkflowTaskInfo(msgspec.Struct, frozen=True, array_like=True):
     suggest_reasons: tuple[int, ...] = ()
     history_bytes: int = 0
     worker_version: bytes = b""
-    speculative: bool = False  # outside history (workflow_task): it only brings updates, and may leave no trace
+    speculative: bool = (
+        False  # outside history (workflow_task): it only brings updates, and may leave no trace
+    )
 
 
 class UpdateStage(IntEnum):

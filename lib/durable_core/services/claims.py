@@ -14,7 +14,7 @@ from temporalio.api.query.v1 import WorkflowQuery
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import PollActivityTaskQueueResponse, PollWorkflowTaskQueueResponse
 
-from durable_core.engine import workflow_tasks
+from durable_core.engine import updates, workflow_tasks
 from durable_core.model import limits, retry, task_tokens
 from durable_core.model.ids import RunKey
 from durable_core.model.state import ActivityInfo, RunState, WorkflowTaskInfo
@@ -67,7 +67,8 @@ def workflow_task(
         )
         reply.next_page_token = task_tokens.encode(following)
     else:
-        reply.history.events.extend(workflow_tasks.transient_events(core))
+        reply.history.events.extend(workflow_tasks.unwritten_events(core))
+    reply.messages.extend(updates.messages(state))
     for query in context.queries.pending(key_of(state)):
         reply.queries[query.query_id].CopyFrom(WorkflowQuery.FromString(query.request))
     return reply

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from temporalio.api.history.v1 import History, HistoryEvent
 
+from durable_core.model import limits
 from durable_core.model.errors import Internal
 from durable_core.model.state import Core
 from durable_core.ports.histories import BranchRange, Histories
@@ -49,6 +50,21 @@ class HistoryReader:
             if left <= 0:
                 break
         return Page(events, position if position < end or left <= 0 else 0)
+
+    def events(self, core: Core, first: int, end: int) -> Iterator[HistoryEvent]:
+        """All events `first` to `end` (excluded)."""
+        position = first
+        while position and position < end:
+            page = self.page(core, position, end, nodes_max=limits.history_page_nodes_max)
+            yield from page.events
+            position = page.next_event_id
+
+    def ends_a_node(self, core: Core, event_id: int) -> bool:
+        """Whether the event is the last one that its transition wrote at once."""
+        for span in spans(core, event_id, event_id + 1):
+            for _, blob in self._histories.read(span, nodes_max=1):
+                return History.FromString(blob).events[-1].event_id == event_id
+        return False
 
     def page_reverse(self, core: Core, last: int, *, nodes_max: int) -> Page:
         """Events from `last` down, at most `nodes_max` nodes of them; `next_event_id` continues downwards."""

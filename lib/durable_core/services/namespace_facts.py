@@ -99,7 +99,7 @@ def change(
 
 def _capabilities() -> NamespaceInfo.Capabilities:
     """Those of the optional features that are complete."""
-    return NamespaceInfo.Capabilities(eager_workflow_start=True)
+    return NamespaceInfo.Capabilities(eager_workflow_start=True, sync_update=True, async_update=True)
 
 
 def _limits() -> NamespaceInfo.Limits:

@@ -14,6 +14,7 @@ from durable_core.services.frontend.get_workflow_execution_history_reverse impor
 )
 from durable_core.services.frontend.list_namespaces import list_namespaces
 from durable_core.services.frontend.list_search_attributes import list_search_attributes
+from durable_core.services.frontend.poll_workflow_execution_update import poll_workflow_execution_update
 from durable_core.services.frontend.query_workflow import abandon_query, query_workflow
 from durable_core.services.frontend.record_activity_task_heartbeat import (
     record_activity_task_heartbeat,
@@ -23,6 +24,7 @@ from durable_core.services.frontend.register_namespace import register_namespace
 from durable_core.services.frontend.remove_search_attributes import remove_search_attributes
 from durable_core.services.frontend.request_cancel_workflow_execution import request_cancel_workflow_execution
 from durable_core.services.frontend.reset_sticky_task_queue import reset_sticky_task_queue
+from durable_core.services.frontend.reset_workflow_execution import reset_workflow_execution
 from durable_core.services.frontend.respond_activity_task_canceled import (
     respond_activity_task_canceled,
     respond_activity_task_canceled_by_id,
@@ -46,6 +48,7 @@ from durable_core.services.frontend.signal_workflow_execution import signal_work
 from durable_core.services.frontend.start_workflow_execution import start_workflow_execution
 from durable_core.services.frontend.terminate_workflow_execution import terminate_workflow_execution
 from durable_core.services.frontend.update_namespace import update_namespace
+from durable_core.services.frontend.update_workflow_execution import update_workflow_execution
 from durable_core.services.matching.poll_activity_task_queue import poll_activity_task_queue
 from durable_core.services.matching.poll_workflow_task_queue import poll_workflow_task_queue
 
@@ -63,9 +66,12 @@ WORKFLOW_SERVICE: dict[str, Rpc] = {
     "SignalWithStartWorkflowExecution": Rpc(signal_with_start_workflow_execution),
     "RequestCancelWorkflowExecution": Rpc(request_cancel_workflow_execution),
     "TerminateWorkflowExecution": Rpc(terminate_workflow_execution),
+    "ResetWorkflowExecution": Rpc(reset_workflow_execution),
     "DescribeWorkflowExecution": Rpc(describe_workflow_execution),
     "GetWorkflowExecutionHistory": Rpc(get_workflow_execution_history, waits=True),
     "GetWorkflowExecutionHistoryReverse": Rpc(get_workflow_execution_history_reverse),
+    "UpdateWorkflowExecution": Rpc(update_workflow_execution, waits=True),
+    "PollWorkflowExecutionUpdate": Rpc(poll_workflow_execution_update, waits=True),
     "QueryWorkflow": Rpc(query_workflow, waits=True, abandon=abandon_query),
     "PollWorkflowTaskQueue": Rpc(poll_workflow_task_queue, waits=True),
     "RespondWorkflowTaskCompleted": Rpc(respond_workflow_task_completed),

@@ -66,11 +66,15 @@ class UnitSettings:
 
 @dataclass(frozen=True, slots=True)
 class Start(Generic[R]):
-    """The outcome of a start: the run that begins (if any), the change of the current one (if any), the answer."""
+    """The outcome of a start: the run that begins (if any), the change of the current one (if any), the answer.
+
+    `base` is the change of a third run, from which the new one goes on.
+    """
 
     result: R
     new: Transition | None = None
     existing: Transition | None = None
+    base: Transition | None = None
 
 
 class UnitOfWork:
@@ -155,7 +159,7 @@ class UnitOfWork:
             current = self._executions.current(key)
             state = None if current is None else self.find(key.run(current.run_id))
             plan = decide(state)
-            transitions = [t for t in (plan.existing, plan.new) if t is not None]
+            transitions = [t for t in (plan.base, plan.existing, plan.new) if t is not None]
             for t in transitions:
                 self._finish(t)
             if transitions:
@@ -279,6 +283,7 @@ class UnitOfWork:
             nodes,
             tasks,
             wake_up_at,
+            () if state.version else tuple(span.branch_id for span in core.ancestors),
         )
 
     def _route(self, core: Core, queue: str, kind: QueueKind, now: int) -> str:

@@ -46,7 +46,8 @@ def handle(completion: Completion, command: Command) -> HistoryEvent:
     )
     info = t.state.children.get(event.event_id)
     assert info is not None
-    t.state.children.put(event.event_id, replace(info, request_id=t.ids.unique()))
+    request_id = f"{t.state.core.run_id}:{event.event_id}:0"
+    t.state.children.put(event.event_id, replace(info, request_id=request_id))
     t.service_task(StartChild(event.event_id))
     completion.children.add(attributes.workflow_id)
     return event

@@ -195,9 +195,12 @@ def _extended(state: RunState) -> WorkflowExecutionExtendedInfo:
     core = state.core
     extended = WorkflowExecutionExtendedInfo(
         run_expiration_time=timestamp(core.run_expires_at) if core.run_expires_at else _NEVER,
-        original_start_time=timestamp(core.started_at),
+        original_start_time=timestamp(core.original_started_at or core.started_at),
         cancel_requested=core.cancel_requested,
     )
+    extended.reset_run_id = core.reset_run_id
+    if core.reset_at:
+        extended.last_reset_time.CopyFrom(timestamp(core.reset_at))
     if core.execution_expires_at:
         extended.execution_expiration_time.CopyFrom(timestamp(core.execution_expires_at))
     # A signal with the start's request ID (signal-with-start) takes its place, as on the Temporal server.

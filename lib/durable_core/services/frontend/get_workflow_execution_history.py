@@ -128,7 +128,7 @@ def _page(
         after = HistoryPageToken(core.run_id, token.end_event_id, token.end_event_id, token.was_open)
         reply.next_page_token = task_tokens.encode(after)
     if state.is_open and token.end_event_id == core.next_event_id:
-        reply.history.events.extend(_without_identity(workflow_tasks.transient_events(core)))
+        reply.history.events.extend(_without_identity(workflow_tasks.unwritten_events(core)))
     return reply
 
 

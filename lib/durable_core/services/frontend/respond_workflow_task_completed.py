@@ -9,7 +9,7 @@ from temporalio.api.workflowservice.v1 import (
     RespondWorkflowTaskCompletedResponse,
 )
 
-from durable_core.engine import activities, closing, command_table, workflow_tasks
+from durable_core.engine import activities, closing, command_table, updates, workflow_tasks
 from durable_core.engine.completion import BadCommand, Completion
 from durable_core.engine.transition import Transition
 from durable_core.engine.workflow_tasks import Claim
@@ -36,6 +36,7 @@ class _Outcome:
     state: RunState
     failed: str = ""
     heartbeat_expired: bool = False
+    reset_to: int = 0
     new_task: WorkflowTaskInfo | None = None
     eager: list[ActivityInfo] = field(default_factory=list)
 
@@ -66,7 +67,8 @@ def respond_workflow_task_completed(
     if outcome.failed:
         raise InvalidArgument(outcome.failed)
     reply = RespondWorkflowTaskCompletedResponse(
-        activity_tasks=[claims.activity_task(context, outcome.state, info) for info in outcome.eager]
+        activity_tasks=[claims.activity_task(context, outcome.state, info) for info in outcome.eager],
+        reset_history_event_id=outcome.reset_to,
     )
     if outcome.new_task is not None:
         reply.workflow_task.CopyFrom(
@@ -78,8 +80,6 @@ def respond_workflow_task_completed(
 def _check(request: _Request) -> None:
     if request.ByteSize() > limits.workflow_task_completion_bytes_max:
         raise InvalidArgument("Workflow task completion exceeds size limit.")
-    if request.messages:
-        raise Unimplemented("Updates are not supported yet: a completion cannot carry messages.")
     if request.versioning_behavior:
         raise Unimplemented("Worker versioning is not supported yet.")
 
@@ -94,6 +94,9 @@ def _complete(
         workflow_tasks.time_out_heartbeat(t)
         return _Outcome(t.state, heartbeat_expired=True)
     event_waits = t.has_buffered
+    updates.forget_rejected(t)
+    if _leaves_no_trace(t, task, request):
+        return _drop(t, request)
     completed = workflow_tasks.complete(t, task, request)
     _set_sticky(t, request)
     completion = Completion(
@@ -103,17 +106,61 @@ def _complete(
         completed.event_id,
         request.identity,
         event_waits,
+        {message.id: message for message in request.messages},
     )
     command_table.apply_all(completion, request.commands)
     outcome = _Outcome(t.state)
     if not t.state.is_open:
         return outcome
+    if not request.force_create_new_workflow_task:
+        updates.reject_unprocessed(t)
     _start_eager(context, t, completion, request, outcome)
     if request.force_create_new_workflow_task or completion.event_waits or completion.wants_workflow_task:
         _schedule_next(t, task, request, outcome, only_heartbeat=only_heartbeat)
     else:
         t.flush()
+        _schedule_for_updates(t, request, outcome)
     return outcome
+
+
+def _leaves_no_trace(t: Transition, task: WorkflowTaskInfo, request: _Request) -> bool:
+    """Whether a speculative task did nothing but reject updates, right behind the last task's completion."""
+    core = t.state.core
+    return (
+        task.speculative
+        and not request.commands
+        and not request.force_create_new_workflow_task
+        and core.next_event_id == core.last_workflow_task_started_id + 2
+        and updates.only_rejections(list(request.messages))
+    )
+
+
+def _drop(t: Transition, request: _Request) -> _Outcome:
+    """The task is as if it had never been; the worker goes back to where it was before."""
+    core = t.state.core
+    core.workflow_task = None
+    t.is_dirty = True
+    for message in request.messages:
+        updates.receive(t, message)
+    updates.reject_unprocessed(t)
+    _set_sticky(t, request)
+    outcome = _Outcome(t.state, reset_to=core.last_workflow_task_started_id)
+    if t.has_buffered:
+        t.flush()
+        t.wants_workflow_task = True
+    else:
+        _schedule_for_updates(t, request, outcome)
+    return outcome
+
+
+def _schedule_for_updates(t: Transition, request: _Request, outcome: _Outcome) -> None:
+    """Updates that came meanwhile are brought by a task of their own, in the reply where that was asked for."""
+    if not updates.has_admitted(t.state):
+        return
+    in_reply = request.return_new_workflow_task
+    workflow_tasks.schedule(t, dispatch=not in_reply, speculative=in_reply)
+    if in_reply:
+        _start_in_reply(t, request, outcome)
 
 
 def _set_sticky(t: Transition, request: _Request) -> None:
@@ -148,9 +195,14 @@ def _schedule_next(
     in_reply = request.return_new_workflow_task
     workflow_tasks.schedule(t, dispatch=not in_reply, original_scheduled_at=original)
     if in_reply:
-        version = request.worker_version_stamp if request.HasField("worker_version_stamp") else None
-        claim = Claim(_REQUEST_FROM_REPLY, request.identity, version)
-        outcome.new_task = workflow_tasks.start(t, claim)
+        _start_in_reply(t, request, outcome)
+
+
+def _start_in_reply(t: Transition, request: _Request, outcome: _Outcome) -> None:
+    version = request.worker_version_stamp if request.HasField("worker_version_stamp") else None
+    claim = Claim(_REQUEST_FROM_REPLY, request.identity, version)
+    outcome.new_task = workflow_tasks.start(t, claim)
+    updates.send(t)
 
 
 def _fail(t: Transition, task: WorkflowTaskInfo, request: _Request, bad: BadCommand) -> _Outcome:

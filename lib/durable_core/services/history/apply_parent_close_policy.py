@@ -40,6 +40,8 @@ def _stopped(parent: RunState, child: ChildInfo) -> Callable[[Transition], None]
         core = t.state.core
         if not t.state.is_open or core.first_run_id != child.run_id:
             return
+        if core.parent is None or core.parent.run_id != parent.core.run_id:
+            return  # A run that a reset made does not stop the children that the run before it started.
         if child.parent_close_policy == _Policy.PARENT_CLOSE_POLICY_TERMINATE:
             closing.terminate(t, "by parent close policy", None, closing.IDENTITY_HISTORY_SERVICE)
             return

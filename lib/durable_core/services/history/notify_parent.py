@@ -14,7 +14,9 @@ def notify_parent(context: Context, task: Task, body: NotifyParent) -> None:
     core, parent = child.core, child.core.parent
     close = context.reader.event(core, core.close_event_id)
     key = WorkflowKey(parent.namespace_id, parent.workflow_id).run(parent.run_id)
-    if context.runs.find(key) is None:
+    while (found := context.runs.find(key)) is not None and found.core.reset_run_id:
+        key = key.workflow.run(found.core.reset_run_id)
+    if found is None:
         return
 
     def decide(t: Transition) -> None:

@@ -55,9 +55,7 @@ def _create(context: Context, parent: RunState, child: ChildInfo, initiated: His
     attributes = initiated.start_child_workflow_execution_initiated_event_attributes
     namespace = context.namespaces.with_id(child.namespace_id)
     now = context.clock.now()
-    starter = starts.Starter(
-        f"{parent.core.run_id}:{child.initiated_event_id}:0", "", links=list(initiated.links)
-    )
+    starter = starts.Starter(child.request_id, "", links=list(initiated.links))
     new = starting.NewRun(namespace.namespace_id, namespace.name, context.ids.run_id(now), starter.request_id)
 
     def begin() -> Transition:

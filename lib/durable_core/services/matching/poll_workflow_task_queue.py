@@ -6,7 +6,7 @@ from temporalio.api.query.v1 import WorkflowQuery
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import PollWorkflowTaskQueueRequest, PollWorkflowTaskQueueResponse
 
-from durable_core.engine import checks, workflow_tasks
+from durable_core.engine import checks, updates, workflow_tasks
 from durable_core.engine.transition import Transition
 from durable_core.engine.workflow_tasks import Claim
 from durable_core.machines.workflow_task import clear_sticky
@@ -75,7 +75,9 @@ def _claim(
         if core.sticky_queue and core.sticky_queue != request.task_queue.name:
             # The sticky worker fell silent and the task went to the normal queue: its history is sent in full.
             clear_sticky(core)
-        return t.state, workflow_tasks.start(t, claim)
+        started = workflow_tasks.start(t, claim)
+        updates.send(t)
+        return t.state, started
 
     if context.runs.find(task.run) is None:
         return None
