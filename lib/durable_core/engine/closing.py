@@ -32,6 +32,7 @@ from durable_core.engine import starting, workflow_tasks
 from durable_core.engine.transition import Transition
 from durable_core.machines import workflow_task
 from durable_core.model import cron, limits, retry
+from durable_core.model.errors import InvalidArgument
 from durable_core.model.ids import SERVICE_QUEUE
 from durable_core.model.retry import Verdict
 from durable_core.model.tasks import ApplyParentClosePolicy, NotifyParent
@@ -162,7 +163,10 @@ def cron_delay(t: Transition) -> int | None:
     core = t.state.core
     if not core.cron:
         return None
-    delay = cron.backoff(core.cron, core.execution_at, t.now)
+    try:
+        delay = cron.backoff(core.cron, core.execution_at, t.now)
+    except InvalidArgument:
+        return None  # Continue-as-new takes any text for a schedule, and a run must be able to close.
     if core.execution_expires_at and t.now + delay > core.execution_expires_at:
         return None
     return delay
