@@ -176,6 +176,7 @@ def reapply(
         if kind == T.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED:
             if ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_SIGNAL not in excluded:
                 signaled = event.workflow_execution_signaled_event_attributes
+                signaled.ClearField("external_workflow_execution")  # As on the Temporal server.
                 t.add(kind, links=event.links, workflow_execution_signaled_event_attributes=signaled)
         elif kind == T.EVENT_TYPE_WORKFLOW_EXECUTION_OPTIONS_UPDATED:
             updated = event.workflow_execution_options_updated_event_attributes

@@ -1,7 +1,8 @@
 """Where shards, runs, pointers, histories and tasks are written: one atomic transaction per transition.
 
 What an adapter must hold (the conformance suite checks each):
-- a transaction is visible whole or not at all, and only if the shard's range ID is still the writer's;
+- a transaction is visible whole or not at all, and only if the shard's range ID is still the writer's, or still the one
+  that the writer claims to follow;
 - what a reader gets is a value of its own: changing it changes nothing stored;
 - tasks and wake-ups are durable with the transaction that emits them.
 """
@@ -52,6 +53,8 @@ class RunWrite:
 
     `expected_version` 0 means that the run must not exist. `sections` maps a section to its changed entries; None
     removes an entry. `wake_up_at` is a new armed wake-up in ns since the epoch; None leaves the armed one; 0 disarms.
+    `ancestors` are the branches of other runs that a new run's history goes on from: their nodes stay as long as it.
+    `retain_until` (ns): the run is closed and may be removed then, for a backend that lets data expire; 0: open.
     """
 
     key: RunKey
@@ -61,6 +64,8 @@ class RunWrite:
     nodes: Sequence[HistoryNode] = ()
     tasks: Sequence[Task] = ()
     wake_up_at: int | None = None
+    ancestors: Sequence[str] = ()
+    retain_until: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,18 +79,39 @@ class CurrentRunWrite:
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """One transition: one shard, one or two runs, at most one pointer. `token` makes a repeated commit idempotent."""
+    """One transition: one shard, a few runs, at most one pointer. `token` makes a repeated commit idempotent.
+
+    `claim`: the shard is not the writer's yet. The transaction itself raises its range ID to `range_id`, on the
+    condition that it is the one before, and writes the `owner`.
+    """
 
     shard: int
     range_id: int
     token: str
     runs: Sequence[RunWrite]
     current: CurrentRunWrite | None = None
+    claim: bool = False
+    owner: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What one look finds: a shard's range ID (0: nobody ever took it), and what was asked for besides."""
+
+    range_id: int
+    run: StoredRun | None = None
+    current: CurrentRun | None = None
 
 
 class Executions(Protocol):
     def acquire_shard(self, shard: int, owner: str) -> int:
         """Take the shard: its range ID rises by at least one and is returned. The former owner is fenced off."""
+
+    def view(self, shard: int, *, run: RunKey | None = None, current: WorkflowKey | None = None) -> View:
+        """The shard's range ID with a run or a current-run pointer, in one round trip.
+
+        Each is read consistently, though not all at the same moment: a commit finds out what changed in between.
+        """
 
     def load(self, key: RunKey) -> StoredRun | None:
         """The run, read consistently, or None."""
@@ -96,9 +122,12 @@ class Executions(Protocol):
     def commit(self, transaction: Transaction) -> None:
         """Write all of it or nothing.
 
-        Raises `ShardOwnershipLost` when the range ID is stale and `Conflict` when a version or the pointer is not the
+        Raises `ShardOwnershipLost` when the range ID is stale (or the claim comes too late) and `Conflict` when a version or the pointer is not the
         expected one. A transaction whose token was committed before is a success without effect.
         """
 
     def delete_run(self, key: RunKey, shard: int, range_id: int) -> None:
-        """Remove a closed run with its history, tasks and wake-up, and its pointer if it is the current one."""
+        """Remove a closed run with its history, tasks and wake-up, and its pointer if it is the current one.
+
+        Nodes that another run's history goes on from stay until that run is deleted, too.
+        """

@@ -5,4 +5,4 @@ adapter keeps it with the data and refuses data that is newer than the code. The
 backend's own matter and lives in its adapter.
 """
 
-STORED_FORMAT = 1
+STORED_FORMAT = 2

@@ -1,6 +1,7 @@
 """`Executions.delete_run`: nothing of the run remains, and nothing else goes."""
 
 from dataclasses import replace
+from itertools import permutations
 
 import pytest
 
@@ -26,6 +27,9 @@ from ..writing import (
 )
 from .transactions import assert_nothing_stored, everything
 
+RESET = RunKey(RUN.namespace_id, RUN.workflow_id, "run-4")
+RESET_AGAIN = RunKey(RUN.namespace_id, RUN.workflow_id, "run-5")
+
 
 class DeletingContract:
     def test_a_deleted_run_leaves_no_trace(self, factory: Factory) -> None:
@@ -48,7 +52,7 @@ class DeletingContract:
             assert dict(stored(backend, key).sections["activities"]) == {"5": b"pending"}
             assert len(history(backend.histories, branch=key.run_id)) == 1
             assert current(backend, key.workflow) is not None
-            queue = replace(ORDERS, namespace_id=key.namespace_id)
+            queue = ORDERS._replace(namespace_id=key.namespace_id)
             assert key in {one.task.run for one in receive_all(backend.task_queues, queue)}
         assert set(armed(backend.wake_ups)) == {OTHER, namesake}
 
@@ -83,6 +87,34 @@ class DeletingContract:
         writer.commit(write(expected_version=1, nodes=[node(2, branch="b"), node(3, branch="c")]))
         backend.executions.delete_run(RUN, writer.shard, writer.range_id)
         assert [history(backend.histories, branch=branch) for branch in "abc"] == [[], [], []]
+
+    @pytest.mark.parametrize("order", list(permutations((RUN, RESET, RESET_AGAIN))))
+    def test_history_that_later_runs_go_on_from_goes_with_the_last_of_them(
+        self, factory: Factory, order: tuple[RunKey, ...]
+    ) -> None:
+        backend = factory.open()
+        writer = Writer(backend)
+        needed = {"a": {RUN, RESET, RESET_AGAIN}, "b": {RESET, RESET_AGAIN}, "c": {RESET_AGAIN}}
+        writer.commit(write(nodes=[node(1, branch="a")]), current=pointer(None))
+        writer.commit(replace(write(RESET, nodes=[node(2, branch="b")]), ancestors=("a",)))
+        writer.commit(replace(write(RESET_AGAIN, nodes=[node(3, branch="c")]), ancestors=("a", "b")))
+        for deleted in order:
+            backend.executions.delete_run(deleted, writer.shard, writer.range_id)
+            for branch, runs in needed.items():
+                runs.discard(deleted)
+                assert bool(history(backend.histories, branch=branch)) == bool(runs), (deleted, branch)
+
+    def test_history_stays_for_a_run_that_came_after_its_writer_was_deleted(self, factory: Factory) -> None:
+        backend = factory.open()
+        writer = Writer(backend)
+        writer.commit(write(nodes=[node(1, branch="a")]), current=pointer(None))
+        writer.commit(replace(write(RESET, nodes=[node(2, branch="b")]), ancestors=("a",)))
+        backend.executions.delete_run(RUN, writer.shard, writer.range_id)
+        writer.commit(replace(write(RESET_AGAIN, nodes=[node(2, branch="c")]), ancestors=("a",)))
+        backend.executions.delete_run(RESET, writer.shard, writer.range_id)
+        assert history(backend.histories, branch="a")
+        backend.executions.delete_run(RESET_AGAIN, writer.shard, writer.range_id)
+        assert not history(backend.histories, branch="a")
 
     def test_a_workflow_id_starts_anew_after_its_runs_are_gone(self, factory: Factory) -> None:
         backend = factory.open()

@@ -98,6 +98,20 @@ def test_the_same_format_is_resumed(path: Path) -> None:
     store.close()
 
 
+def test_a_database_of_the_first_format_is_brought_to_this_one(path: Path) -> None:
+    store = open_store(str(path), ManualClock())
+    store.catalog.create_namespace(SHOP)
+    store.close()
+    with sqlite3.connect(path) as connection:
+        connection.executescript("DROP TABLE shared_branches; PRAGMA user_version = 1;")
+    connection.close()
+    store = open_store(str(path), ManualClock())
+    assert store.catalog.namespace("shop") == SHOP
+    assert store._connection.execute("SELECT count(*) FROM shared_branches").fetchone() == (0,)
+    assert store._connection.execute("PRAGMA user_version").fetchone() == (STORED_FORMAT,)
+    store.close()
+
+
 def test_another_programs_database_is_refused_and_left_as_it_is(path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE recipes (name TEXT)")

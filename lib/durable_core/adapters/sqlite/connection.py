@@ -8,7 +8,7 @@ log in shared memory and lets other processes in.
 import sqlite3
 
 from durable_core.adapters.sqlite.errors import CannotOpen, DatabaseInUse, NewerFormat, NotOurDatabase
-from durable_core.adapters.sqlite.tables import APPLICATION_ID, TABLES
+from durable_core.adapters.sqlite.tables import APPLICATION_ID, TABLES, UPGRADES
 from durable_core.schema.formats import STORED_FORMAT
 
 IN_MEMORY = ":memory:"
@@ -62,6 +62,10 @@ def _check(connection: sqlite3.Connection, name: str) -> None:
     if application == APPLICATION_ID:
         if found > STORED_FORMAT:
             raise NewerFormat(name, found, STORED_FORMAT)
+        for version in range(found, STORED_FORMAT):
+            connection.executescript(
+                f"BEGIN IMMEDIATE; {UPGRADES[version]} PRAGMA user_version = {version + 1}; COMMIT;"
+            )
         return
     if objects or application:
         raise NotOurDatabase(name, "it holds another program's tables")

@@ -29,6 +29,7 @@ from durable_core.ports.executions import (
     RunWrite,
     StoredRun,
     Transaction,
+    View,
 )
 
 _SELECT_RANGE = "SELECT range_id FROM shards WHERE shard = ?"
@@ -36,6 +37,8 @@ _CLAIM = (
     "INSERT INTO shards VALUES (?, 1, ?)"
     " ON CONFLICT (shard) DO UPDATE SET range_id = range_id + 1, owner = excluded.owner RETURNING range_id"
 )
+_CLAIM_AT = "UPDATE shards SET range_id = ?, owner = ? WHERE shard = ? AND range_id = ?"
+_CLAIM_FIRST = "INSERT OR IGNORE INTO shards VALUES (?, ?, ?)"
 _INSERT_RUN = (
     "INSERT INTO runs (namespace_id, workflow_id, run_id, version, token, core) VALUES (?, ?, ?, 1, ?, ?)"
 )
@@ -58,8 +61,29 @@ _UPDATE_CURRENT = (
     "UPDATE current_runs SET run_id = ?, open = ?, state = ?"
     " WHERE workflow_id = ? AND namespace_id = ? AND run_id = ?"
 )
+_SHARE_BRANCH = (
+    "INSERT INTO shared_branches"
+    " SELECT ?1, ?2, coalesce((SELECT max(orphaned) FROM shared_branches WHERE branch_id = ?1), 0)"
+)
+_DELETE_OWN_NODES = (
+    "DELETE FROM history_nodes WHERE branch_id IN (SELECT branch_id FROM run_branches AS own WHERE run = ?"
+    " AND NOT EXISTS (SELECT 1 FROM shared_branches WHERE branch_id = own.branch_id))"
+)
+_ORPHAN_SHARED = (
+    "UPDATE shared_branches SET orphaned = 1"
+    " WHERE branch_id IN (SELECT branch_id FROM run_branches WHERE run = ?)"
+)
+_DELETE_INHERITED_NODES = (
+    "DELETE FROM history_nodes WHERE branch_id IN (SELECT branch_id FROM shared_branches AS mine"
+    " WHERE run = ?1 AND orphaned"
+    " AND NOT EXISTS (SELECT 1 FROM shared_branches WHERE branch_id = mine.branch_id AND run <> ?1))"
+)
 _DELETE_RUN = (
-    "DELETE FROM history_nodes WHERE branch_id IN (SELECT branch_id FROM run_branches WHERE run = ?)",
+    # A branch that other runs go on from is left to the last one of them.
+    _DELETE_OWN_NODES,
+    _ORPHAN_SHARED,
+    _DELETE_INHERITED_NODES,
+    "DELETE FROM shared_branches WHERE run = ?",
     "DELETE FROM run_branches WHERE run = ?",
     "DELETE FROM run_sections WHERE run = ?",
     "DELETE FROM tasks WHERE run = ?",
@@ -90,6 +114,15 @@ class SqliteExecutions:
     def acquire_shard(self, shard: int, owner: str) -> int:
         range_id: int = self._connection.execute(_CLAIM, (shard, owner)).fetchall()[0][0]
         return range_id
+
+    @translated
+    def view(self, shard: int, *, run: RunKey | None = None, current: WorkflowKey | None = None) -> View:
+        found = self._cursor.execute(_SELECT_RANGE, (shard,)).fetchone()
+        return View(
+            0 if found is None else found[0],
+            None if run is None else self.load(run),
+            None if current is None else self.current(current),
+        )
 
     @translated
     def load(self, key: RunKey) -> StoredRun | None:
@@ -123,7 +156,7 @@ class SqliteExecutions:
 
     @translated
     def delete_run(self, key: RunKey, shard: int, range_id: int) -> None:
-        """See the port. A branch of history belongs to the run that wrote to it and goes with that run."""
+        """See the port. A branch of history belongs to the run that wrote it, and then to those that go on from it."""
         row = self._rows.find(key)
         tasks: list[tuple[int]] = []
         execute = self._cursor.execute
@@ -160,7 +193,10 @@ class SqliteExecutions:
         ended = False
         self._cursor.execute("BEGIN IMMEDIATE")
         try:
-            self._check_fence(transaction.shard, transaction.range_id)
+            if transaction.claim:
+                self._claim(transaction)
+            else:
+                self._check_fence(transaction.shard, transaction.range_id)
             for write in transaction.runs:
                 self._write_run(write, transaction.token)
             if transaction.current is not None:
@@ -195,10 +231,21 @@ class SqliteExecutions:
             stored = 0 if found is None else found[0]
             raise ShardOwnershipLost(f"shard {shard} is at range {stored}, the write carries {range_id}")
 
+    def _claim(self, transaction: Transaction) -> None:
+        shard, range_id, owner = transaction.shard, transaction.range_id, transaction.owner
+        if range_id == 1:
+            self._cursor.execute(_CLAIM_FIRST, (shard, range_id, owner))
+        else:
+            self._cursor.execute(_CLAIM_AT, (range_id, owner, shard, range_id - 1))
+        if self._cursor.rowcount != 1:
+            raise ShardOwnershipLost(f"shard {shard} is not at range {range_id - 1}, which the claim follows")
+
     def _write_run(self, write: RunWrite, token: str) -> None:
         row = self._create(write, token) if write.expected_version == 0 else self._update(write, token)
         if write.sections:
             self._write_sections(row.row, write)
+        if write.ancestors:
+            self._cursor.executemany(_SHARE_BRANCH, [(branch, row.row) for branch in write.ancestors])
         if write.nodes:
             self._write_nodes(row, write.nodes)
         if write.tasks:

@@ -6,12 +6,28 @@
 - Entries of sections, history nodes and tasks are tables without row IDs: writing one touches one B-tree.
 - A wake-up has a table of its own since it changes rarely; the run's row changes with every transition.
 - `run_branches` says which run wrote which branch of history, so that deleting the run finds its nodes.
+- `shared_branches` has a row for each branch of another run that a run's history goes on from, which only a reset
+  makes. It is what deleting asks, so the common run pays nothing for it. `orphaned`: the run that wrote the branch is
+  deleted, so the branch goes with the last run that shares it.
 """
 
 APPLICATION_ID = 0x70726475
 """Stored in the file's header (`prdu`), so that another program's database is recognised and left alone."""
 
-TABLES = """
+SHARED_BRANCHES = """
+CREATE TABLE shared_branches (
+    branch_id TEXT NOT NULL,
+    run       INTEGER NOT NULL,
+    orphaned  INTEGER NOT NULL,
+    PRIMARY KEY (branch_id, run)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX shared_branches_of_run ON shared_branches (run);
+"""
+
+UPGRADES = {1: SHARED_BRANCHES}
+"""What brings a database of that format to the next one."""
+
+TABLES = f"""
 CREATE TABLE deployment (
     one           INTEGER PRIMARY KEY CHECK (one = 1),
     deployment_id TEXT NOT NULL,
@@ -56,6 +72,8 @@ CREATE TABLE run_branches (
     branch_id TEXT NOT NULL,
     PRIMARY KEY (run, branch_id)
 ) STRICT, WITHOUT ROWID;
+
+{SHARED_BRANCHES}
 
 CREATE TABLE current_runs (
     workflow_id  TEXT NOT NULL,
