@@ -10,11 +10,12 @@ from temporalio.api.common.v1 import RetryPolicy as RetryPolicyMessage
 from temporalio.api.enums.v1 import RetryState, TimeoutType
 from temporalio.api.failure.v1 import Failure
 
+from durable_core.model import limits
 from durable_core.model.errors import InvalidArgument
 from durable_core.model.state import RetryPolicy
 from durable_core.model.times import duration, nanos
 
-_INTERVAL_MAX = (1 << 63) - 1
+_INTERVAL_MAX = limits.duration_max
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ def exponential(initial: int, coefficient: float, maximum: int, attempt: int) ->
 def with_defaults(
     policy: RetryPolicyMessage, interval: int, coefficient: float, factor: int
 ) -> RetryPolicyMessage:
-    """A copy with the unset fields filled in, as it is written to the history."""
+    """A copy with the unset fields filled in and the intervals bounded, as it is written to the history."""
     filled = RetryPolicyMessage()
     filled.CopyFrom(policy)
     if not nanos(filled.initial_interval):
@@ -47,6 +48,9 @@ def with_defaults(
         filled.backoff_coefficient = coefficient
     if not nanos(filled.maximum_interval):
         filled.maximum_interval.CopyFrom(duration(nanos(filled.initial_interval) * factor))
+    for value in (filled.initial_interval, filled.maximum_interval):
+        if nanos(value) > limits.duration_max:
+            value.CopyFrom(duration(limits.duration_max))
     return filled
 
 
@@ -57,7 +61,7 @@ def validate(policy: RetryPolicyMessage) -> None:
         return  # No retry follows, so the rest does not matter.
     if initial < 0:
         raise InvalidArgument("invalid InitialInterval set on retry policy: negative duration")
-    if policy.backoff_coefficient < 1:
+    if not policy.backoff_coefficient >= 1:  # What is not a number is not less than 1 either.
         raise InvalidArgument("BackoffCoefficient cannot be less than 1 on retry policy.")
     if maximum < 0:
         raise InvalidArgument("invalid MaximumInterval set on retry policy: negative duration")
@@ -123,7 +127,8 @@ def decide(
 ) -> Verdict:
     """Whether another attempt follows the `attempt`-th, and after how many ns.
 
-    `expires_at` (ns since the epoch, 0: never) bounds the next attempt's start; `next_delay` overrides the back-off.
+    `expires_at` (ns since the epoch, 0: never) bounds the next attempt's start; `next_delay` overrides the back-off
+    (a negative one: at once).
     """
     if policy is None:
         return Verdict(None, RetryState.RETRY_STATE_RETRY_POLICY_NOT_SET)
@@ -131,9 +136,10 @@ def decide(
         return Verdict(None, RetryState.RETRY_STATE_NON_RETRYABLE_FAILURE)
     if policy.maximum_attempts and attempt >= policy.maximum_attempts:
         return Verdict(None, RetryState.RETRY_STATE_MAXIMUM_ATTEMPTS_REACHED)
-    delay = next_delay or exponential(
-        policy.initial_interval, policy.coefficient, policy.maximum_interval, attempt
-    )
+    if next_delay:
+        delay = min(max(next_delay, 0), limits.duration_max)
+    else:
+        delay = exponential(policy.initial_interval, policy.coefficient, policy.maximum_interval, attempt)
     if expires_at and now + delay > expires_at:
         return Verdict(None, RetryState.RETRY_STATE_TIMEOUT)
     return Verdict(delay, RetryState.RETRY_STATE_IN_PROGRESS)
