@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from durable_core.model.errors import StorageError
+from durable_core.model.errors import Unavailable
 from durable_core.model.section import Section
 from durable_core.model.state import (
     SECTIONS,
@@ -41,8 +41,8 @@ _DECODERS = {name: msgspec.msgpack.Decoder(kind).decode for name, kind in _VALUE
 _TEXT_KEYS = frozenset(("timers", "requests", "updates"))
 
 
-class UnknownFormat(StorageError):
-    """The run was written by newer code."""
+class UnknownFormat(Unavailable):
+    """The run was written by newer code: this process leaves it alone, another one can serve the call."""
 
 
 class CurrentFacts(msgspec.Struct, frozen=True, array_like=True):

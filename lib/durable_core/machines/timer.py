@@ -17,20 +17,18 @@ from durable_core.model.times import nanos
 
 def apply_started(state: RunState, event: HistoryEvent) -> None:
     attributes = event.timer_started_event_attributes
-    if attributes.timer_id in state.timers:
-        raise IllegalTransition(f"timer {attributes.timer_id} is running already")
+    # A timer of the same name may be there still whose firing waits in the buffer: this one takes its place.
     fires_at = nanos(event.event_time) + nanos(attributes.start_to_fire_timeout)
     state.timers.put(attributes.timer_id, TimerInfo(attributes.timer_id, event.event_id, fires_at))
 
 
-def _end(state: RunState, timer_id: str) -> None:
-    if timer_id not in state.timers:
-        raise IllegalTransition(f"timer {timer_id} is not running")
-    state.timers.remove(timer_id)
-
-
 def apply_fired(state: RunState, event: HistoryEvent) -> None:
-    _end(state, event.timer_fired_event_attributes.timer_id)
+    attributes = event.timer_fired_event_attributes
+    timer = state.timers.get(attributes.timer_id)
+    if timer is None:
+        raise IllegalTransition(f"timer {attributes.timer_id} is not running")
+    if timer.started_event_id == attributes.started_event_id:
+        state.timers.remove(attributes.timer_id)
 
 
 def apply_canceled(state: RunState, event: HistoryEvent) -> None:

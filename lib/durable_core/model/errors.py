@@ -61,6 +61,10 @@ class NotFound(ServiceError):
         super().__init__(message, NotFoundFailure())
 
 
+class RunClosed(NotFound):
+    """The run is closed. Whoever named only its workflow may look for the run that goes on in its place."""
+
+
 class FailedPrecondition(ServiceError):
     code = Code.FAILED_PRECONDITION
 

@@ -18,25 +18,29 @@ NS_PER_SECOND = 1_000_000_000
 class Wait:
     """Nothing yet: call again at a notification of one of `topics`.
 
-    `seconds` count from the beginning of the call. When they are over, the next try is the last one.
+    `seconds` count from the beginning of the call. When they are over, the next try is the last one. `look_again` (in
+    seconds, 0: no need) asks for a try after so long though nothing was published.
     """
 
     topics: tuple[Topic, ...]
     seconds: float
     resume: Any = None
+    look_again: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
     """What the edge knows of a call besides its request.
 
-    `deadline` is when the caller (or the edge) gives up, in ns; `resume` is what the last `Wait` carried.
+    `deadline` is when the caller (or the edge) gives up, in ns; `resume` is what the last `Wait` carried. `polls_until`
+    is until when somebody goes on waiting for the polled queue without a further call, in ns; 0: nobody says.
     """
 
     deadline: int
     last: bool = False
     resume: Any = None
     headers: dict[str, str] = field(default_factory=dict)
+    polls_until: int = 0
 
 
 @dataclass(frozen=True, slots=True)

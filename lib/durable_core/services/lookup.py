@@ -8,7 +8,9 @@ from temporalio.api.common.v1 import Link, WorkflowExecution
 from temporalio.api.enums.v1 import EventType, ResourceExhaustedCause
 
 from durable_core.engine import checks
-from durable_core.model.errors import InvalidArgument, NotFound, ResourceExhausted
+from durable_core.engine.transition import Transition
+from durable_core.model import limits
+from durable_core.model.errors import InvalidArgument, NotFound, ResourceExhausted, RunClosed, Unavailable
 from durable_core.model.ids import RunKey, WorkflowKey, is_uuid
 from durable_core.model.namespace import Namespace
 from durable_core.model.state import RunState
@@ -23,6 +25,7 @@ class _Token(Protocol):
 
 
 T = TypeVar("T", bound=_Token)
+R = TypeVar("R")
 
 
 def of_token(
@@ -60,6 +63,23 @@ def run_key(context: Context, namespace_id: str, execution: WorkflowExecution) -
     return workflow.run(execution.run_id or context.runs.current_run_id(workflow))
 
 
+def update(
+    context: Context, namespace_id: str, execution: WorkflowExecution, decide: Callable[[Transition], R]
+) -> tuple[RunKey, R]:
+    """A transition of the run that is named. Where only the workflow is, and its run closed meanwhile, of the next one.
+
+    Raises `RunClosed` when the run (the last one of its workflow) is closed and `decide` cannot do with that.
+    """
+    for _ in range(limits.commit_attempts_max):
+        key = run_key(context, namespace_id, execution)
+        try:
+            return key, context.runs.update(key, decide)
+        except RunClosed:
+            if execution.run_id or context.runs.current_run_id(key.workflow) == key.run_id:
+                raise
+    raise Unavailable("the workflow goes from run to run; try again")
+
+
 def request_link(
     namespace: Namespace, key: RunKey, request_id: str, event_type: "EventType.ValueType"
 ) -> Link:
@@ -71,9 +91,9 @@ def request_link(
 
 
 def require_open(state: RunState) -> None:
-    """Raise `NotFound` for a closed run."""
+    """Raise `RunClosed`, which is a `NotFound`, for a closed run."""
     if not state.is_open:
-        raise NotFound(ALREADY_COMPLETED)
+        raise RunClosed(ALREADY_COMPLETED)
 
 
 def require_not_closing(state: RunState) -> None:

@@ -62,6 +62,11 @@ def check_stage(stage: "UpdateWorkflowExecutionLifecycleStage.ValueType") -> Non
         )
 
 
+def has_waited(waited: int) -> bool:
+    """Whether a caller waited (ns) as long as we let it, rather than as long as it had."""
+    return waited >= limits.long_poll_update - limits.long_poll_margin
+
+
 def progress(context: Context, state: RunState, info: UpdateInfo) -> Progress:
     """How far the update has come. Raises where its workflow ended before taking it in."""
     if info.stage == UpdateStage.COMPLETED:

@@ -61,15 +61,19 @@ class Answering:
         resume = None
         while True:
             last = self._draining or now() >= answer_by
-            outcome = self.run(rpc.function, request, Call(deadline, last, resume, headers))
+            polls_until = 0 if last else deadline
+            outcome = self.run(rpc.function, request, Call(deadline, last, resume, headers, polls_until))
             if not isinstance(outcome, Wait):
                 return outcome
             if last:
                 raise Internal("the service wants to wait on after its last try")
             resume = outcome.resume
             answer_by = min(answer_by, began + outcome.seconds)
+            seconds = max(0.0, answer_by - now())
+            if outcome.look_again:
+                seconds = min(seconds, outcome.look_again)
             try:
-                await self._notifications.wait(outcome.topics, max(0.0, answer_by - now()))
+                await self._notifications.wait(outcome.topics, seconds)
             except asyncio.CancelledError:
                 if rpc.abandon is not None:
                     self.run(rpc.abandon, request, resume)

@@ -144,6 +144,7 @@ def _started_attributes(
 ) -> WorkflowExecutionStartedEventAttributes:
     t = completion.t
     core = t.state.core
+    backoff = max(closing.spaced(t, nanos(closed.backoff_start_interval)), 0)
     started = WorkflowExecutionStartedEventAttributes(
         workflow_type=closed.workflow_type,
         task_queue=closed.task_queue,
@@ -162,7 +163,9 @@ def _started_attributes(
         if core.execution_expires_at
         else None,
         cron_schedule=attributes.cron_schedule,
-        first_workflow_task_backoff=duration(closing.spaced(t, nanos(closed.backoff_start_interval))),
+        first_workflow_task_backoff=duration(backoff)
+        if backoff > 0 or closed.HasField("backoff_start_interval")
+        else None,
         header=closed.header if closed.HasField("header") else None,
         memo=closed.memo if closed.HasField("memo") else None,
         search_attributes=closed.search_attributes if closed.HasField("search_attributes") else None,

@@ -35,11 +35,11 @@ def poll_workflow_execution_update(
     if info is None or (info.stage == UpdateStage.REJECTED and call.resume is None):
         raise NotFound(f'update "{update_id}" not found')
     made = updates.progress(context, state, info)
-    if made.stage >= request.wait_policy.lifecycle_stage or now >= since + limits.long_poll_update:
+    reached = made.stage >= request.wait_policy.lifecycle_stage
+    if reached or (call.last and updates.has_waited(now - since)):
         return PollWorkflowExecutionUpdateResponse(
             outcome=made.outcome, stage=made.stage, update_ref=updates.reference(key, update_id)
         )
     if call.last:
         raise DeadlineExceeded("Deadline Exceeded")
-    left = (since + limits.long_poll_update - now) / SECOND
-    return Wait((key,), max(left, 0.001), resume=(key, since))
+    return Wait((key,), limits.long_poll_update / SECOND, resume=(key, since))

@@ -133,11 +133,10 @@ def _wait(context: Context, request: QueryWorkflowRequest, asked: _Asked, now: i
         _put(context, request, asked)
     if not asked.direct_at and not _rides_along(state):
         asked = _send(context, asked, state, now, sticky=not overdue)
-    seconds = (asked.give_up_at - now) / SECOND
-    if asked.direct_at and asked.queue != state.core.queue:
-        seconds = min(seconds, _patience(state) / SECOND)
+    sticky = asked.direct_at and asked.queue != state.core.queue
+    look_again = _patience(state) / SECOND if sticky else 0.0
     topics = (QueryTopic(asked.query_id), asked.run)
-    return Wait(topics, max(seconds, 0.001), resume=asked)
+    return Wait(topics, limits.query_timeout / SECOND, asked, look_again)
 
 
 def _patience(state: RunState) -> int:

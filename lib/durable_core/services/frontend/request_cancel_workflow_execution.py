@@ -7,7 +7,7 @@ from temporalio.api.workflowservice.v1 import (
 
 from durable_core.engine import checks, external
 from durable_core.engine.transition import Transition
-from durable_core.model.errors import InvalidArgument, NotFound
+from durable_core.model.errors import InvalidArgument, NotFound, RunClosed
 from durable_core.services import lookup, start_requests
 from durable_core.services.context import Context
 
@@ -21,7 +21,6 @@ def request_cancel_workflow_execution(
     if checks.too_long(request.request_id):
         raise InvalidArgument("RequestId length exceeds limit.")
     start_requests.check_links(list(request.links))
-    key = lookup.run_key(context, namespace.namespace_id, request.workflow_execution)
     cancel = external.CancelRequest(
         reason=request.reason,
         identity=request.identity,
@@ -33,8 +32,12 @@ def request_cancel_workflow_execution(
         first = request.first_execution_run_id
         if first and first != t.state.core.first_run_id:
             raise NotFound("workflow execution not found")
-        if t.state.is_open:
-            external.request_cancel(t, cancel)
+        lookup.require_open(t.state)
+        external.request_cancel(t, cancel)
 
-    context.runs.update(key, decide)
+    try:
+        lookup.update(context, namespace.namespace_id, request.workflow_execution, decide)
+    except RunClosed:
+        # What is closed needs no cancelling: that is no error, as on the Temporal server.
+        return RequestCancelWorkflowExecutionResponse()
     return RequestCancelWorkflowExecutionResponse()

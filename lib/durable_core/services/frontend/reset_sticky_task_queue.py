@@ -13,7 +13,6 @@ def reset_sticky_task_queue(
 ) -> ResetStickyTaskQueueResponse:
     namespace = context.namespaces.named(request.namespace)
     lookup.check_present(request, "execution")
-    key = lookup.run_key(context, namespace.namespace_id, request.execution)
 
     def decide(t: Transition) -> None:
         lookup.require_open(t.state)
@@ -21,5 +20,5 @@ def reset_sticky_task_queue(
             clear_sticky(t.state.core)
             t.is_dirty = True
 
-    context.runs.update(key, decide)
+    lookup.update(context, namespace.namespace_id, request.execution, decide)
     return ResetStickyTaskQueueResponse()

@@ -9,7 +9,7 @@ from temporalio.api.workflowservice.v1 import (
     RespondWorkflowTaskCompletedResponse,
 )
 
-from durable_core.engine import activities, closing, command_table, updates, workflow_tasks
+from durable_core.engine import activities, checks, closing, command_table, updates, workflow_tasks
 from durable_core.engine.completion import BadCommand, Completion
 from durable_core.engine.transition import Transition
 from durable_core.engine.workflow_tasks import Claim
@@ -19,7 +19,6 @@ from durable_core.model.errors import InvalidArgument, NotFound, Unimplemented
 from durable_core.model.ids import RunKey
 from durable_core.model.namespace import Namespace
 from durable_core.model.state import ActivityInfo, RunState, WorkflowTaskInfo
-from durable_core.model.times import nanos
 from durable_core.ports.notifications import QueryTopic
 from durable_core.ports.queries import QueryAnswer
 from durable_core.services import claims, lookup
@@ -169,7 +168,7 @@ def _set_sticky(t: Transition, request: _Request) -> None:
     if request.HasField("sticky_attributes") and sticky.worker_task_queue.name:
         core.sticky_queue = sticky.worker_task_queue.name
         core.sticky_timeout = (
-            nanos(sticky.schedule_to_start_timeout) or limits.sticky_schedule_to_start_default
+            checks.valid_duration(sticky.schedule_to_start_timeout) or limits.sticky_schedule_to_start_default
         )
     else:
         clear_sticky(core)

@@ -18,7 +18,6 @@ def signal_workflow_execution(
     lookup.check_present(request, "workflow_execution")
     lookup.check_execution(request.workflow_execution)
     _check(request)
-    key = lookup.run_key(context, namespace.namespace_id, request.workflow_execution)
     signal = external.Signal(
         name=request.signal_name,
         input=request.input if request.HasField("input") else None,
@@ -35,7 +34,7 @@ def signal_workflow_execution(
         lookup.require_not_closing(t.state)
         external.signal(t, signal)
 
-    context.runs.update(key, decide)
+    key, _ = lookup.update(context, namespace.namespace_id, request.workflow_execution, decide)
     link = lookup.request_link(
         namespace, key, request.request_id, EventType.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED
     )

@@ -24,7 +24,6 @@ def terminate_workflow_execution(
     start_requests.check_links(list(request.links))
     if request.details.ByteSize() > limits.blob_bytes_max:
         raise InvalidArgument("Blob data size exceeds limit.")
-    key = lookup.run_key(context, namespace.namespace_id, request.workflow_execution)
     details = request.details if request.HasField("details") else None
 
     def decide(t: Transition) -> None:
@@ -36,5 +35,5 @@ def terminate_workflow_execution(
         identity = request.identity or "frontend-service"
         closing.terminate(t, reason, details, identity, request.links)
 
-    context.runs.update(key, decide)
+    lookup.update(context, namespace.namespace_id, request.workflow_execution, decide)
     return TerminateWorkflowExecutionResponse()

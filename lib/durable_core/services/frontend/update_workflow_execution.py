@@ -44,14 +44,11 @@ def update_workflow_execution(
         request.wait_policy.lifecycle_stage
         or updates.Stage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_ACCEPTED
     )
-    now = context.clock.now()
-    patience_over = now >= sent.at + limits.long_poll_update
-    if made.stage >= wanted or patience_over:
+    if made.stage >= wanted or (call.last and updates.has_waited(context.clock.now() - sent.at)):
         return updates.response(sent.key, request.namespace, sent.request, made)
     if call.last:
         raise DeadlineExceeded("Deadline Exceeded")
-    left = (sent.at + limits.long_poll_update - now) / SECOND
-    return Wait((sent.key,), max(left, 0.001), resume=sent)
+    return Wait((sent.key,), limits.long_poll_update / SECOND, resume=sent)
 
 
 def _send(context: Context, request: UpdateWorkflowExecutionRequest) -> _Sent:
@@ -63,7 +60,6 @@ def _send(context: Context, request: UpdateWorkflowExecutionRequest) -> _Sent:
     update = Request()
     update.CopyFrom(request.request)
     update.meta.update_id = update.meta.update_id or context.ids.unique()
-    key = lookup.run_key(context, namespace.namespace_id, request.workflow_execution)
     admission = context.ids.unique()
 
     def decide(t: Transition) -> None:
@@ -81,5 +77,5 @@ def _send(context: Context, request: UpdateWorkflowExecutionRequest) -> _Sent:
                 )
         engine.admit(t, update, admission)
 
-    context.runs.update(key, decide)
+    key, _ = lookup.update(context, namespace.namespace_id, request.workflow_execution, decide)
     return _Sent(key, update, admission, context.clock.now())

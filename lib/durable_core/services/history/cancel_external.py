@@ -6,7 +6,7 @@ from temporalio.api.history.v1 import HistoryEvent
 
 from durable_core.engine import closing, external
 from durable_core.engine.transition import Transition
-from durable_core.model.errors import NamespaceNotFound, NotFound
+from durable_core.model.errors import NamespaceNotFound, NotFound, RunClosed
 from durable_core.model.state import ExternalInfo, RunState
 from durable_core.model.tasks import CancelExternal, Task
 from durable_core.services import lookup
@@ -53,16 +53,18 @@ def _deliver(
     )
 
     def decide(t: Transition) -> None:
-        if t.state.is_open:
-            lookup.require_child_of(t.state, sender, only=info.child_only)
-            external.request_cancel(t, request)
+        lookup.require_open(t.state)
+        lookup.require_child_of(t.state, sender, only=info.child_only)
+        external.request_cancel(t, request)
 
     try:
         context.namespaces.with_id(info.namespace_id)
         execution = WorkflowExecution(workflow_id=info.workflow_id, run_id=info.run_id)
-        context.runs.update(lookup.run_key(context, info.namespace_id, execution), decide)
+        lookup.update(context, info.namespace_id, execution, decide)
     except NamespaceNotFound:
         return _Cause.CANCEL_EXTERNAL_WORKFLOW_EXECUTION_FAILED_CAUSE_NAMESPACE_NOT_FOUND
+    except RunClosed:
+        return None
     except NotFound:
         return not_found
     return None

@@ -57,8 +57,7 @@ def _deliver(
     try:
         context.namespaces.with_id(info.namespace_id)
         execution = WorkflowExecution(workflow_id=info.workflow_id, run_id=info.run_id)
-        key = lookup.run_key(context, info.namespace_id, execution)
-        context.runs.update(key, _signalled(signal, sender, info))
+        lookup.update(context, info.namespace_id, execution, _signalled(signal, sender, info))
     except NamespaceNotFound:
         return _Cause.SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_FAILED_CAUSE_NAMESPACE_NOT_FOUND
     except NotFound:

@@ -11,10 +11,10 @@ from temporalio.api.history.v1 import (
     WorkflowExecutionStartedEventAttributes,
 )
 
-from durable_core.engine import children, starting, workflow_tasks
+from durable_core.engine import children, closing, starting, workflow_tasks
 from durable_core.engine.transition import Transition
 from durable_core.model import cron
-from durable_core.model.errors import NamespaceNotFound, WorkflowExecutionAlreadyStarted
+from durable_core.model.errors import NamespaceNotFound, NotFound, WorkflowExecutionAlreadyStarted
 from durable_core.model.ids import WorkflowKey
 from durable_core.model.state import ChildInfo, RunState
 from durable_core.model.tasks import StartChild, Task
@@ -29,7 +29,10 @@ _Cause = StartChildWorkflowExecutionFailedCause
 def start_child(context: Context, task: Task, body: StartChild) -> None:
     parent = context.runs.find(task.run)
     child = None if parent is None else parent.children.get(body.initiated_event_id)
-    if parent is None or child is None or not parent.is_open:
+    if parent is None or child is None:
+        return
+    if not parent.is_open:
+        _stop_unrecorded(context, child)
         return
     initiated = context.reader.event(parent.core, body.initiated_event_id)
     if child.started_event_id:
@@ -48,6 +51,8 @@ def start_child(context: Context, task: Task, body: StartChild) -> None:
     recorded = _record_start(context, task, child.initiated_event_id, run_id, initiated)
     if recorded is not None:
         _begin(context, recorded)
+    else:
+        _stop_unrecorded(context, child)
 
 
 def _create(context: Context, parent: RunState, child: ChildInfo, initiated: HistoryEvent) -> str:
@@ -152,6 +157,22 @@ def _record_failure(
             children.record_start_failed(t, pending, cause, initiated)
 
     context.runs.update(task.run, decide)
+
+
+def _stop_unrecorded(context: Context, child: ChildInfo) -> None:
+    """The parent closed before it knew that its child had started: the child never begins, whatever its policy."""
+    workflow = WorkflowKey(child.namespace_id, child.workflow_id)
+
+    def decide(t: Transition) -> None:
+        core = t.state.core
+        ours = core.start_request_id == child.request_id
+        if ours and core.waits_for_parent and t.state.is_open:
+            closing.terminate(t, "by parent close policy", None, closing.IDENTITY_HISTORY_SERVICE)
+
+    try:
+        context.runs.update(workflow.run(context.runs.current_run_id(workflow)), decide)
+    except NotFound:
+        return
 
 
 def _begin(context: Context, child: ChildInfo) -> None:
