@@ -12,6 +12,7 @@ from durable_core.adapters.sqlite import Store, open_store
 from .backend import Factory, closing
 from .contracts.against_a_model import run_against_a_model
 from .contracts.catalog import CatalogContract
+from .contracts.claims import ClaimsContract
 from .contracts.deleting import DeletingContract
 from .contracts.durability import DurabilityContract
 from .contracts.fencing import FencingContract
@@ -80,6 +81,9 @@ class TestTokens(TokensContract): ...
 
 
 class TestFencing(FencingContract): ...
+
+
+class TestClaims(ClaimsContract): ...
 
 
 class TestSections(SectionsContract): ...

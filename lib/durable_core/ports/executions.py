@@ -122,8 +122,9 @@ class Executions(Protocol):
     def commit(self, transaction: Transaction) -> None:
         """Write all of it or nothing.
 
-        Raises `ShardOwnershipLost` when the range ID is stale (or the claim comes too late) and `Conflict` when a version or the pointer is not the
-        expected one. A transaction whose token was committed before is a success without effect.
+        Raises `ShardOwnershipLost` when the range ID is stale (or the claim comes too late) and `Conflict` when a
+        version or the pointer is not the expected one. A transaction whose token was committed before is a success
+        without effect.
         """
 
     def delete_run(self, key: RunKey, shard: int, range_id: int) -> None:

@@ -3,7 +3,8 @@
 A shard is taken by the first commit that writes to it: the claim is part of that transaction and costs nothing of its
 own. So what a process reads of a shard before is the range ID that it will ask to follow. What does not live here: the
 states that owning a shard makes valid (`unit_of_work`).
-A newcomer's trap: holding a shard is a belief. Every commit checks it, and so does every decision that ends without one.
+A newcomer's trap: holding a shard is a belief. Every commit checks it, and every decision that ends without a commit
+must be made on what was read for it.
 """
 
 from dataclasses import dataclass
@@ -58,6 +59,11 @@ class Shards:
             shard.seen_at = now
         elif shard is None or shard.held or range_id + 1 != shard.range_id:
             shard = self._shards[number] = Shard(number, range_id + 1)
+        return shard
+
+    def taken(self, number: int, range_id: int) -> Shard:
+        """The shard was taken apart from any commit."""
+        shard = self._shards[number] = Shard(number, range_id, held=True)
         return shard
 
     def lost(self, number: int) -> None:

@@ -3,65 +3,60 @@
 A decision is a function of a `Transition`; it may be called again on newer state, so it only decides.
 While this process owns a shard, the states it cached of that shard are valid without reading them: nobody else can have
 written. A lost shard or a conflict drops what was cached, and the decision is made again.
+Where other processes may take a shard, owning one is believed for the time of a lease only, and a belief is never the
+reason for a refusal: a decision that commits nothing counts only if it was made on what was read for it.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from temporalio.api.history.v1 import History, HistoryEvent
+from temporalio.api.history.v1 import HistoryEvent
 
-from durable_core.engine import codec, deadlines, invariants, workflow_tasks
+from durable_core.engine import codec, invariants, workflow_tasks
 from durable_core.engine.transition import Transition
 from durable_core.model import limits
 from durable_core.model.errors import (
     AmbiguousCommit,
     Conflict,
     NotFound,
+    ServiceError,
     ShardOwnershipLost,
+    StorageError,
     Throttled,
     Unavailable,
 )
-from durable_core.model.ids import (
-    TASK_ID_SEQUENCE_MAX,
-    QueueKey,
-    QueueKind,
-    RunKey,
-    WorkflowKey,
-    shard_of,
-    task_id,
-)
-from durable_core.model.state import Core, RunState
+from durable_core.model.ids import QueueKey, RunKey, WorkflowKey, shard_of
+from durable_core.model.state import RunState
 from durable_core.model.tasks import Task
 from durable_core.ports.clock import Clock, Ids
-from durable_core.ports.executions import (
-    CurrentRunWrite,
-    Executions,
-    HistoryNode,
-    RunWrite,
-    Transaction,
-)
+from durable_core.ports.executions import CurrentRun, Executions, RunWrite, StoredRun, Transaction
 from durable_core.ports.notifications import ClosedTopic, Notifications
+from durable_core.services import transactions
 from durable_core.services.history_reader import HistoryReader
+from durable_core.services.shards import Shard, Shards
+from durable_core.services.transactions import Writes
 
 R = TypeVar("R")
 Decide = Callable[[Transition], R]
 
-
-@dataclass(slots=True)
-class Shard:
-    """A shard this process owns: its range ID and the last sequence number it gave to a task."""
-
-    range_id: int
-    sequence: int = 0
+PAUSE_SECONDS = 0.01
+"""Before the second try, at most; it doubles with every one."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnitSettings:
+    """`lease` (ns) is how long this process believes that a shard is still its own; None: for ever, as its only user.
+
+    `expires`: storage removes closed runs by itself.
+    """
+
     shards: int
     owner: str
     runs_cached: int
+    lease: int | None = None
+    expires: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +72,17 @@ class Start(Generic[R]):
     base: Transition | None = None
 
 
+class RunNotFound(NotFound):
+    def __init__(self, key: RunKey) -> None:
+        super().__init__(
+            f'workflow execution not found for workflow ID "{key.workflow_id}" and run ID "{key.run_id}"'
+        )
+
+
+class _Doubtful(StorageError):
+    """A decision on a state that was believed to be the newest commits nothing: it must be made on one just read."""
+
+
 class UnitOfWork:
     def __init__(
         self,
@@ -89,44 +95,47 @@ class UnitOfWork:
         is_polled: Callable[[QueueKey, int], bool],
         pause: Callable[[float], None],
         settings: UnitSettings,
+        dispatch: Callable[[Sequence[Task]], None] | None = None,
     ) -> None:
         """`retention` gives a namespace's, in ns; `is_polled` says whether a sticky queue has a worker.
 
-        `pause` waits that many seconds between two tries.
+        `pause` waits that many seconds between two tries. `dispatch` gets the tasks of each commit; it never raises.
         """
         self._executions = executions
         self._reader = reader
         self._clock = clock
         self._ids = ids
         self._notifications = notifications
-        self._retention = retention
-        self._is_polled = is_polled
+        self._writes = Writes(retention, is_polled, expires=settings.expires)
         self._pause = pause
         self._settings = settings
-        self._owned: dict[int, Shard] = {}
-        self._cache: OrderedDict[RunKey, RunState] = OrderedDict()
+        self._lease = settings.lease
+        self._dispatch = dispatch
+        self._shards = Shards()
+        # Each state with the range ID under which it was read or written, in which call that was, and when.
+        self._cache: OrderedDict[RunKey, tuple[RunState, int, int, int]] = OrderedDict()
+        self._calls = 0
 
     def read(self, key: RunKey) -> RunState:
         """The run's state, not to be changed. Raises `NotFound`."""
         state = self.find(key)
         if state is None:
-            raise NotFound(
-                f'workflow execution not found for workflow ID "{key.workflow_id}" and run ID "{key.run_id}"'
-            )
+            raise RunNotFound(key)
         return state
 
     def find(self, key: RunKey) -> RunState | None:
-        """The run's state, not to be changed, or None."""
+        """The run's state, not to be changed, or None. Where others may write, it is read once a call."""
+        if self._lease is not None:
+            return self._seen(key, self._lease) or self._look(key)
         cached = self._cache.get(key)
         if cached is not None:
             self._cache.move_to_end(key)
-            return cached
+            return cached[0]
         stored = self._executions.load(key)
         if stored is None:
             return None
         state = codec.decode(stored)
-        self._shard(shard_of(key.workflow, self._settings.shards))
-        self._remember(key, state)
+        self._remember(key, state, 0, 0)
         return state
 
     def current_run_id(self, key: WorkflowKey) -> str:
@@ -143,52 +152,74 @@ class UnitOfWork:
         """
 
         def attempt() -> R:
-            t = self._open(key)
-            result = decide(t)
+            believed = None if self._lease is None else self._believed(key, self._lease)
+            t = self._transition(believed or self.read(key))
+            try:
+                result = decide(t)
+            except ServiceError as refusal:
+                if believed is not None:
+                    raise _Doubtful from refusal
+                raise
             if t.is_dirty or fired:
                 self._finish(t)
                 self._commit(key.workflow, [t], fired=fired)
+            elif believed is not None:
+                raise _Doubtful
             return result
 
-        return self._repeated(key, attempt)
+        return self._repeated(key.workflow, key, attempt)
+
+    def update_if_there(self, key: RunKey, decide: Decide[R]) -> R | None:
+        """`update`, or None when there is no such run."""
+        try:
+            return self.update(key, decide)
+        except RunNotFound:
+            return None
 
     def start(self, key: WorkflowKey, decide: Callable[[RunState | None], Start[R]]) -> R:
         """A transition that may begin a run: `decide` gets the current run's state, if there is one."""
 
         def attempt() -> R:
-            current = self._executions.current(key)
+            current = self._current(key)
             state = None if current is None else self.find(key.run(current.run_id))
             plan = decide(state)
-            transitions = [t for t in (plan.base, plan.existing, plan.new) if t is not None]
-            for t in transitions:
+            changed = [t for t in (plan.base, plan.existing, plan.new) if t is not None]
+            for t in changed:
                 self._finish(t)
-            if transitions:
+            if changed:
                 expected = None if current is None else current.run_id
-                self._commit(key, transitions, moves_from=expected, moves=plan.new is not None)
+                self._commit(key, changed, moves_from=expected, moves=plan.new is not None)
             return plan.result
 
-        return self._repeated(None, attempt)
+        return self._repeated(key, None, attempt)
 
     def fork(self, state: RunState) -> Transition:
         """A transition on a state that `start` was given."""
-        core = state.core
-        key = RunKey(core.namespace_id, core.workflow_id, core.run_id)
-        return self._transition(key, state)
+        return self._transition(state)
 
     def delete(self, key: RunKey) -> None:
         """Remove a closed run whose retention is over."""
+        number = shard_of(key.workflow, self._settings.shards)
 
         def attempt() -> None:
-            number = shard_of(key.workflow, self._settings.shards)
-            self._executions.delete_run(key, number, self._shard(number).range_id)
+            shard = self._shards.get(number)
+            if shard is None or not shard.held:
+                range_id = self._executions.acquire_shard(number, self._settings.owner)
+                shard = self._shards.taken(number, range_id)
+            self._executions.delete_run(key, number, shard.range_id)
             self._cache.pop(key, None)
 
-        self._repeated(key, attempt)
+        self._repeated(key.workflow, key, attempt)
 
-    def _open(self, key: RunKey) -> Transition:
-        return self._transition(key, self.read(key))
+    def forget(self, key: RunKey) -> None:
+        """Drop what is cached of a run: somebody else may have written it."""
+        self._cache.pop(key, None)
 
-    def _transition(self, key: RunKey, state: RunState) -> Transition:
+    def distrust(self) -> None:
+        """A new call begins, or an old one has waited: what was read before is read again before it is used."""
+        self._calls += 1
+
+    def _transition(self, state: RunState) -> Transition:
         def first_event() -> HistoryEvent:
             return self._reader.event(state.core, 1)
 
@@ -205,137 +236,139 @@ class UnitOfWork:
     def _commit(
         self,
         key: WorkflowKey,
-        transitions: list[Transition],
+        changed: Sequence[Transition],
         *,
         fired: bool = False,
         moves: bool = False,
         moves_from: str | None = None,
     ) -> None:
         """Write the transitions, and the runs that follow them, in one transaction."""
-        pointer: CurrentRunWrite | None = None
-        last = transitions[-1]
-        if moves:
-            pointer = CurrentRunWrite(key, moves_from, codec.current_run(last.state.core))
-        written = list(transitions)
-        for t in transitions:
-            if not t.state.is_open and not moves:
-                following = t.successor or t
-                run_id = t.state.core.run_id
-                pointer = CurrentRunWrite(key, run_id, codec.current_run(following.state.core))
+        pointer = transactions.pointer(key, changed, moves=moves, moves_from=moves_from)
+        written = list(changed)
+        for t in changed:
             if t.successor is not None:
                 self._finish(t.successor)
                 written.append(t.successor)
-        number = shard_of(key, self._settings.shards)
-        shard = self._shard(number)
-        writes = [self._write(t, shard, number, fired=fired and t is transitions[0]) for t in written]
-        transaction = Transaction(number, shard.range_id, self._ids.unique(), writes, pointer)
+        shard = self._shard(key)
+        writes = [self._writes.of(t, shard, fired=fired and t is changed[0]) for t in written]
+        transaction = Transaction(
+            shard.number,
+            shard.range_id,
+            self._ids.unique(),
+            writes,
+            pointer,
+            not shard.held,
+            self._settings.owner,
+        )
         self._store(transaction)
+        now = changed[0].now
+        shard.committed(now)
         for t, write in zip(written, writes, strict=True):
-            self._committed(t, write)
+            self._committed(t, write, shard.range_id, now)
+        if self._dispatch is not None and (tasks := [task for write in writes for task in write.tasks]):
+            self._dispatch(tasks)
 
     def _store(self, transaction: Transaction) -> None:
         """Commit; when the outcome is unknown, repeat with the same token until it is known."""
-        for _ in range(limits.commit_attempts_max):
+        for number in range(limits.commit_attempts_max):
             try:
                 self._executions.commit(transaction)
             except AmbiguousCommit:
+                self._back_off(number)
                 continue
             return
-        self._forget(transaction)
+        for write in transaction.runs:
+            self._cache.pop(write.key, None)
+        self._shards.lost(transaction.shard)
         raise Unavailable("whether the change was stored could not be found out; try again")
 
-    def _write(self, t: Transition, shard: Shard, number: int, *, fired: bool) -> RunWrite:
-        state, core = t.state, t.state.core
-        key = RunKey(core.namespace_id, core.workflow_id, core.run_id)
-        wake_up_at = deadlines.arm(state, self._retention(core.namespace_id), fired=fired)
-        nodes = []
-        for batch in t.batches:
-            if not batch:
-                continue
-            for event in batch:
-                event.task_id = self._task_id(shard, number)
-            nodes.append(
-                HistoryNode(
-                    core.branch_id,
-                    batch[0].event_id,
-                    batch[-1].task_id,
-                    History(events=batch).SerializeToString(),
-                    len(batch),
-                )
-            )
-        tasks = [
-            Task(
-                self._task_id(shard, number),
-                key.namespace_id,
-                key.workflow_id,
-                key.run_id,
-                self._route(core, queue, kind, t.now),
-                int(kind),
-                body,
-            )
-            for queue, kind, body in t.tasks
-        ]
-        return RunWrite(
-            key,
-            state.version,
-            codec.encode_core(core),
-            codec.encode_changes(state),
-            nodes,
-            tasks,
-            wake_up_at,
-            () if state.version else tuple(span.branch_id for span in core.ancestors),
-        )
-
-    def _route(self, core: Core, queue: str, kind: QueueKind, now: int) -> str:
-        """The queue itself, but for a sticky queue whose worker fell silent: then the normal one."""
-        if kind == QueueKind.WORKFLOW and queue == core.sticky_queue:
-            sticky = QueueKey(core.namespace_id, queue, kind)
-            return queue if self._is_polled(sticky, now) else core.queue
-        return queue
-
-    def _committed(self, t: Transition, write: RunWrite) -> None:
+    def _committed(self, t: Transition, write: RunWrite, range_id: int, now: int) -> None:
         t.state.version += 1
         t.state.absorb()
-        self._remember(write.key, t.state)
+        self._remember(write.key, t.state, range_id, now)
         for task in write.tasks:
             self._notifications.publish(task.queue)
         self._notifications.publish(write.key)
         if not t.state.is_open:
             self._notifications.publish(ClosedTopic(write.key.run_id))
 
-    def _remember(self, key: RunKey, state: RunState) -> None:
-        self._cache[key] = state
+    # What is known of runs and shards. -------------------------------------------------------------------------------
+
+    def _seen(self, key: RunKey, lease: int) -> RunState | None:
+        """The state that this very call read or wrote."""
+        cached = self._cache.get(key)
+        if cached is None or cached[2] != self._calls or self._clock.now() - cached[3] >= lease:
+            return None
+        return cached[0]
+
+    def _believed(self, key: RunKey, lease: int) -> RunState | None:
+        """The cached state of an earlier call, where nobody else is likely to have written since."""
+        cached = self._cache.get(key)
+        shard = self._shards.get(shard_of(key.workflow, self._settings.shards))
+        if cached is None or cached[2] == self._calls or shard is None or not shard.settled:
+            return None
+        if cached[1] != shard.range_id or self._clock.now() - shard.seen_at >= lease:
+            return None
+        return cached[0]
+
+    def _look(self, key: RunKey) -> RunState | None:
+        """Read the run together with its shard."""
+        number, now = shard_of(key.workflow, self._settings.shards), self._clock.now()
+        view = self._executions.view(number, run=key)
+        shard = self._shards.seen(number, view.range_id, now)
+        if view.run is None:
+            self._cache.pop(key, None)
+            return None
+        state = self._decoded(key, view.run)
+        self._remember(key, state, shard.range_id, now)
+        return state
+
+    def _decoded(self, key: RunKey, stored: StoredRun) -> RunState:
+        cached = self._cache.get(key)
+        return (
+            cached[0] if cached is not None and cached[0].version == stored.version else codec.decode(stored)
+        )
+
+    def _current(self, key: WorkflowKey) -> CurrentRun | None:
+        if self._lease is None:
+            return self._executions.current(key)
+        number, now = shard_of(key, self._settings.shards), self._clock.now()
+        view = self._executions.view(number, current=key)
+        self._shards.seen(number, view.range_id, now)
+        return view.current
+
+    def _shard(self, key: WorkflowKey) -> Shard:
+        number = shard_of(key, self._settings.shards)
+        shard = self._shards.get(number)
+        if shard is None:
+            now = self._clock.now()
+            shard = self._shards.seen(number, self._executions.view(number).range_id, now)
+        return shard
+
+    def _remember(self, key: RunKey, state: RunState, range_id: int, now: int) -> None:
+        self._cache[key] = (state, range_id, self._calls, now)
         self._cache.move_to_end(key)
         if len(self._cache) > self._settings.runs_cached:
             self._cache.popitem(last=False)
 
-    def _forget(self, transaction: Transaction) -> None:
-        for write in transaction.runs:
-            self._cache.pop(write.key, None)
+    # Trying again. ---------------------------------------------------------------------------------------------------
 
-    def _shard(self, number: int) -> Shard:
-        shard = self._owned.get(number)
-        if shard is None or shard.sequence > TASK_ID_SEQUENCE_MAX - 1_000_000:
-            shard = Shard(self._executions.acquire_shard(number, self._settings.owner))
-            self._owned[number] = shard
-        return shard
-
-    def _task_id(self, shard: Shard, number: int) -> int:
-        shard.sequence += 1
-        return task_id(shard.range_id, shard.sequence)
-
-    def _repeated(self, key: RunKey | None, attempt: Callable[[], R]) -> R:
+    def _repeated(self, key: WorkflowKey, run: RunKey | None, attempt: Callable[[], R]) -> R:
         """Decide again after a conflict or a lost shard, a bounded number of times, with full jitter between."""
         for number in range(limits.commit_attempts_max):
             try:
                 return attempt()
+            except _Doubtful:
+                self._cache.clear() if run is None else self._cache.pop(run, None)
             except ShardOwnershipLost:
-                self._owned.clear()
+                self._shards.lost(shard_of(key, self._settings.shards))
                 self._cache.clear()
+                if number:
+                    self._back_off(number)
             except (Conflict, Throttled):
-                if key is None:
-                    self._cache.clear()
-                else:
-                    self._cache.pop(key, None)
-                self._pause(self._ids.jitter() * 0.01 * 2**number)
+                self._cache.clear() if run is None else self._cache.pop(run, None)
+                self._back_off(number)
         raise Unavailable("the workflow is being changed by too many callers at once; try again")
+
+    def _back_off(self, number: int) -> None:
+        self._pause(self._ids.jitter() * PAUSE_SECONDS * 2**number)

@@ -10,7 +10,7 @@ from typing import assert_never
 
 from durable_core.model.errors import AmbiguousCommit, Conflict, Throttled
 from durable_core.model.ids import RunKey, WorkflowKey
-from durable_core.ports.executions import CurrentRun, Executions, StoredRun, Transaction
+from durable_core.ports.executions import CurrentRun, Executions, StoredRun, Transaction, View
 
 THIEF = "injected fault"
 
@@ -51,6 +51,9 @@ class FaultyExecutions:
 
     def acquire_shard(self, shard: int, owner: str) -> int:
         return self._inner.acquire_shard(shard, owner)
+
+    def view(self, shard: int, *, run: RunKey | None = None, current: WorkflowKey | None = None) -> View:
+        return self._inner.view(shard, run=run, current=current)
 
     def load(self, key: RunKey) -> StoredRun | None:
         return self._inner.load(key)
