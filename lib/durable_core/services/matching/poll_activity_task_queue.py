@@ -26,7 +26,7 @@ def poll_activity_task_queue(
     namespace = context.namespaces.named(request.namespace)
     _check(request)
     queue = QueueKey(namespace.namespace_id, request.task_queue.name, QueueKind.ACTIVITY)
-    context.pollers.seen(queue, request.identity, context.clock.now())
+    context.pollers.seen(queue, request.identity, max(context.clock.now(), call.polls_until))
     while (received := context.task_queues.receive(queue)) is not None:
         body = received.task.body
         assert isinstance(body, ActivityTask)
@@ -65,7 +65,5 @@ def _claim(
             return None
         return t.state, activities.start(t, info, claim)
 
-    if context.runs.find(task.run) is None:
-        return None
-    claimed = context.runs.update(task.run, decide)
+    claimed = context.runs.update_if_there(task.run, decide)
     return None if claimed is None else claims.activity_task(context, *claimed)

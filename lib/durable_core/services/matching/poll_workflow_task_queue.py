@@ -31,7 +31,7 @@ def poll_workflow_task_queue(
     _check(request)
     name = request.task_queue.name
     queue = QueueKey(namespace.namespace_id, name, QueueKind.WORKFLOW)
-    context.pollers.seen(queue, request.identity, context.clock.now())
+    context.pollers.seen(queue, request.identity, max(context.clock.now(), call.polls_until))
     while (received := context.task_queues.receive(queue)) is not None:
         body = received.task.body
         if isinstance(body, WorkflowTask):
@@ -79,9 +79,7 @@ def _claim(
         updates.send(t)
         return t.state, started
 
-    if context.runs.find(task.run) is None:
-        return None
-    claimed = context.runs.update(task.run, decide)
+    claimed = context.runs.update_if_there(task.run, decide)
     if claimed is None:
         return None
     state, started = claimed

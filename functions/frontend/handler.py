@@ -1,0 +1,42 @@
+"""The frontend: every call but the polls, by Connect or by the Temporal HTTP API."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from aws_lambda_powertools.logging import correlation_paths
+from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2, event_source
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from durable_core.adapters.aws.answering import Limits
+from durable_core.bootstrap_aws import deployed
+from durable_core.config import aws_settings
+from durable_core.services.rpcs import OPERATOR_SERVICE, WORKFLOW_SERVICE
+from durable_core.wire.http import HttpCall
+from durable_core.wire.methods import OPERATOR_SERVICE_NAME, WORKFLOW_SERVICE_NAME, MethodTable
+from durable_core.wire.router import Router
+from functions.api_gateway import ApiGateway
+from functions.observing import Observing
+
+observing = Observing("frontend")
+
+
+@cache
+def api() -> ApiGateway:
+    observing.adopt_core()
+    parts = deployed(aws_settings())
+    table = MethodTable({WORKFLOW_SERVICE_NAME: WORKFLOW_SERVICE, OPERATOR_SERVICE_NAME: OPERATOR_SERVICE})
+
+    def run(call: HttpCall, until: Limits) -> tuple[Any, Mapping[str, str]]:
+        rpc = call.method.rpc
+        assert rpc is not None
+        return parts.answering.call(rpc, call.request, until, call.headers), {}
+
+    return ApiGateway(Router(table), parts, run, observing)
+
+
+@observing.logger.inject_lambda_context(correlation_id_path=correlation_paths.API_GATEWAY_HTTP)
+@observing.tracer.capture_lambda_handler(capture_response=False)
+@event_source(data_class=APIGatewayProxyEventV2)
+def handler(event: APIGatewayProxyEventV2, context: LambdaContext) -> dict[str, Any]:
+    return api().answer(event, context)

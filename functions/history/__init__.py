@@ -1,0 +1,1 @@
+"""Tasks of the history service: children, external executions, parents."""

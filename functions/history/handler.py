@@ -1,0 +1,39 @@
+"""The history service: its tasks come from a queue in batches, and those that fail come again by themselves."""
+
+from functools import cache
+from typing import Any
+
+from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
+from aws_lambda_powertools.utilities.batch.types import PartialItemFailureResponse
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from durable_core.adapters.aws import messages
+from durable_core.bootstrap_aws import Deployed, deployed
+from durable_core.config import aws_settings
+from durable_core.services import service_tasks
+from functions.observing import Observing
+
+observing = Observing("history")
+# Not the processor for FIFO queues: each task is a group of its own, so one that fails holds up no other.
+processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
+
+
+@cache
+def parts() -> Deployed:
+    observing.adopt_core()
+    return deployed(aws_settings())
+
+
+def run(record: SQSRecord) -> None:
+    task = messages.to_task(record.body)
+    service_tasks.run(parts().context, task)
+    observing.logger.info(type(task.body).__name__)
+
+
+@observing.logger.inject_lambda_context
+@observing.tracer.capture_lambda_handler(capture_response=False)
+def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailureResponse:
+    answer = process_partial_response(event, run, processor, context)
+    observing.count(parts().tally.take())
+    return answer

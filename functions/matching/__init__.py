@@ -1,0 +1,1 @@
+"""Tasks for workers: `poll` gives them out, `relay` carries them from the stream to the queues."""

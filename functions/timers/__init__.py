@@ -1,0 +1,1 @@
+"""Wake-ups: `arm` sets them from the stream, `fire` does what is due."""

@@ -1,0 +1,51 @@
+"""Wake-ups that arrive from the timer queue: waiting out what is left, then firing.
+
+What does not live here: what is due and what it does (`services.timers`, `engine.deadlines`).
+A newcomer's trap: the message is early by up to a second, or by minutes when a schedule sent it; and this machine's
+clock, by which the run's times were written, is what says so.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from durable_core.adapters.aws.wake_ups import SqsWakeUps
+from durable_core.model.times import SECOND
+from durable_core.ports.clock import Clock
+from durable_core.ports.wake_ups import WakeUp
+
+WAITED_OUT_MAX = 2 * SECOND
+"""What is further away goes back into the queue: a function that sleeps is paid for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What became of a wake-up: `fired` this late, in ns, or sent back because it came too early."""
+
+    fired: bool
+    late: int = 0
+
+
+class DueWakeUps:
+    def __init__(
+        self,
+        fire: Callable[[WakeUp], None],
+        wake_ups: SqsWakeUps,
+        clock: Clock,
+        pause: Callable[[float], None],
+    ) -> None:
+        """`pause` waits that many seconds."""
+        self._fire = fire
+        self._wake_ups = wake_ups
+        self._clock = clock
+        self._pause = pause
+
+    def take(self, wake_up: WakeUp) -> Taken:
+        """Fire it at its time, which may be up to `WAITED_OUT_MAX` away. What `fire` raises passes through."""
+        left = wake_up.due - self._clock.now()
+        if left > WAITED_OUT_MAX:
+            self._wake_ups.arm([wake_up])
+            return Taken(fired=False)
+        while (left := wake_up.due - self._clock.now()) > 0:
+            self._pause(left / SECOND)
+        self._fire(wake_up)
+        return Taken(fired=True, late=self._clock.now() - wake_up.due)
