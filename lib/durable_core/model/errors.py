@@ -5,11 +5,13 @@ shard by loading and deciding again, and only gives up as `Unavailable` or `Reso
 The names and the details are those of the Temporal API (`temporal.api.errordetails.v1`), which SDKs look for.
 """
 
+from collections.abc import Sequence
 from enum import IntEnum
 
 from google.protobuf.message import Message
 from temporalio.api.enums.v1 import NamespaceState, ResourceExhaustedCause, ResourceExhaustedScope
 from temporalio.api.errordetails.v1 import (
+    MultiOperationExecutionFailure,
     NamespaceAlreadyExistsFailure,
     NamespaceInvalidStateFailure,
     NamespaceNotFoundFailure,
@@ -20,7 +22,7 @@ from temporalio.api.errordetails.v1 import (
     WorkflowExecutionAlreadyStartedFailure,
     WorkflowNotReadyFailure,
 )
-from temporalio.api.failure.v1 import Failure
+from temporalio.api.failure.v1 import Failure, MultiOperationExecutionAborted
 
 
 class Code(IntEnum):
@@ -34,6 +36,7 @@ class Code(IntEnum):
     PERMISSION_DENIED = 7
     RESOURCE_EXHAUSTED = 8
     FAILED_PRECONDITION = 9
+    ABORTED = 10
     UNIMPLEMENTED = 12
     INTERNAL = 13
     UNAVAILABLE = 14
@@ -159,6 +162,29 @@ class ResourceExhausted(ServiceError):
         scope: "ResourceExhaustedScope.ValueType" = ResourceExhaustedScope.RESOURCE_EXHAUSTED_SCOPE_NAMESPACE,
     ) -> None:
         super().__init__(message, ResourceExhaustedFailure(cause=cause, scope=scope))
+
+
+class OperationAborted(ServiceError):
+    """One of several operations was not carried out because another one could not be."""
+
+    code = Code.ABORTED
+
+    def __init__(self) -> None:
+        super().__init__("Operation was aborted.", MultiOperationExecutionAborted())
+
+
+class MultiOperationFailed(ServiceError):
+    """None of several operations was carried out; `statuses` has each one's own error."""
+
+    def __init__(self, message: str, errors: Sequence[ServiceError]) -> None:
+        failed = next(error for error in errors if not isinstance(error, OperationAborted))
+        self.code = failed.code
+        detail = MultiOperationExecutionFailure()
+        for error in errors:
+            status = detail.statuses.add(code=int(error.code), message=error.message)
+            if error.detail is not None:
+                status.details.add().Pack(error.detail)
+        super().__init__(message, detail)
 
 
 class StorageError(Exception):

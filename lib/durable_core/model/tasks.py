@@ -50,6 +50,10 @@ class ApplyParentClosePolicy(msgspec.Struct, frozen=True, tag="pc"):
     """Terminate or cancel the children that a closed run leaves behind."""
 
 
+class DeleteRun(msgspec.Struct, frozen=True, tag="dr"):
+    """Remove a closed run with its history."""
+
+
 TaskBody = (
     WorkflowTask
     | ActivityTask
@@ -59,6 +63,7 @@ TaskBody = (
     | CancelExternal
     | NotifyParent
     | ApplyParentClosePolicy
+    | DeleteRun
 )
 
 

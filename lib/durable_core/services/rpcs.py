@@ -2,9 +2,11 @@
 
 from durable_core.services.calls import Rpc
 from durable_core.services.frontend.add_search_attributes import add_search_attributes
+from durable_core.services.frontend.delete_workflow_execution import delete_workflow_execution
 from durable_core.services.frontend.deprecate_namespace import deprecate_namespace
 from durable_core.services.frontend.describe_namespace import describe_namespace
 from durable_core.services.frontend.describe_workflow_execution import describe_workflow_execution
+from durable_core.services.frontend.execute_multi_operation import execute_multi_operation
 from durable_core.services.frontend.get_cluster_info import get_cluster_info
 from durable_core.services.frontend.get_search_attributes import get_search_attributes
 from durable_core.services.frontend.get_system_info import get_system_info
@@ -67,9 +69,11 @@ WORKFLOW_SERVICE: dict[str, Rpc] = {
     "RequestCancelWorkflowExecution": Rpc(request_cancel_workflow_execution),
     "TerminateWorkflowExecution": Rpc(terminate_workflow_execution),
     "ResetWorkflowExecution": Rpc(reset_workflow_execution),
+    "DeleteWorkflowExecution": Rpc(delete_workflow_execution),
     "DescribeWorkflowExecution": Rpc(describe_workflow_execution),
     "GetWorkflowExecutionHistory": Rpc(get_workflow_execution_history, waits=True),
     "GetWorkflowExecutionHistoryReverse": Rpc(get_workflow_execution_history_reverse),
+    "ExecuteMultiOperation": Rpc(execute_multi_operation, waits=True),
     "UpdateWorkflowExecution": Rpc(update_workflow_execution, waits=True),
     "PollWorkflowExecutionUpdate": Rpc(poll_workflow_execution_update, waits=True),
     "QueryWorkflow": Rpc(query_workflow, waits=True, abandon=abandon_query),

@@ -12,6 +12,7 @@ from temporalio.api.enums.v1 import (
 )
 from temporalio.api.history.v1 import WorkflowExecutionOptionsUpdatedEventAttributes
 from temporalio.api.workflow.v1 import OnConflictOptions
+from temporalio.api.workflowservice.v1 import StartWorkflowExecutionRequest
 
 from durable_core.engine import closing
 from durable_core.engine.transition import Transition
@@ -60,6 +61,13 @@ def start(
 
     Raises `WorkflowExecutionAlreadyStarted` where the policies allow neither.
     """
+    return context.runs.start(key, decision(context, chosen, starter, begin))
+
+
+def decision(
+    context: Context, chosen: Policies, starter: Starter, begin: Callable[[], Transition]
+) -> Callable[[RunState | None], Start[Started]]:
+    """What to do about the current run of a workflow ID, or about there being none."""
 
     def decide(current: RunState | None) -> Start[Started]:
         if current is None:
@@ -83,7 +91,21 @@ def start(
             core.first_run_id,
         )
 
-    return context.runs.start(key, decide)
+    return decide
+
+
+def link(request: StartWorkflowExecutionRequest, started: Started) -> Link:
+    """To the event that the request left: the started one, or the one that attached its request ID."""
+    event = Link.WorkflowEvent(
+        namespace=request.namespace, workflow_id=request.workflow_id, run_id=started.run_id
+    )
+    if started.attached:
+        event.request_id_ref.request_id = request.request_id
+        event.request_id_ref.event_type = EventType.EVENT_TYPE_WORKFLOW_EXECUTION_OPTIONS_UPDATED
+    else:
+        event.event_ref.event_id = 1
+        event.event_ref.event_type = EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED
+    return Link(workflow_event=event)
 
 
 def new(t: Transition) -> Start[Started]:

@@ -76,9 +76,9 @@ async def delete_an_open_run(env: Environment) -> None:
     await env.attempt("late task", worker.complete(task))
     await env.attempt("late activity", worker.complete_activity(activity))
     await env.attempt("late heartbeat", worker.heartbeat(activity))
-    await env.attempt("cancel", env.call(
-        "RequestCancelWorkflowExecution", workflow_execution={"workflow_id": env.id()}
-    ))
+    await env.attempt(
+        "cancel", env.call("RequestCancelWorkflowExecution", workflow_execution={"workflow_id": env.id()})
+    )
 
 
 @scenario

@@ -1,7 +1,6 @@
 """StartWorkflowExecution."""
 
-from temporalio.api.common.v1 import Link
-from temporalio.api.enums.v1 import EventType, WorkflowExecutionStatus
+from temporalio.api.enums.v1 import WorkflowExecutionStatus
 from temporalio.api.workflowservice.v1 import (
     PollWorkflowTaskQueueResponse,
     StartWorkflowExecutionRequest,
@@ -55,7 +54,7 @@ def start_workflow_execution(
         first_execution_run_id=started.first_run_id,
         started=started.new,
         status=WorkflowExecutionStatus.ValueType(started.status),
-        link=_link(request, started),
+        link=starts.link(request, started),
     )
     if eager is not None and started.run_id == new.run_id:
         reply.eager_workflow_task.CopyFrom(_eager_task(context, begun[0]))
@@ -66,17 +65,3 @@ def _eager_task(context: Context, state: RunState) -> PollWorkflowTaskQueueRespo
     task = state.core.workflow_task
     assert task is not None
     return claims.workflow_task(context, state, task, partial=False)
-
-
-def _link(request: StartWorkflowExecutionRequest, started: starts.Started) -> Link:
-    """To the event that the request left: the started one, or the one that attached its request ID."""
-    event = Link.WorkflowEvent(
-        namespace=request.namespace, workflow_id=request.workflow_id, run_id=started.run_id
-    )
-    if started.attached:
-        event.request_id_ref.request_id = request.request_id
-        event.request_id_ref.event_type = EventType.EVENT_TYPE_WORKFLOW_EXECUTION_OPTIONS_UPDATED
-    else:
-        event.event_ref.event_id = 1
-        event.event_ref.event_type = EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED
-    return Link(workflow_event=event)
