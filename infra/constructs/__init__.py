@@ -1,0 +1,1 @@
+"""What the stack is made of: one capability a file."""

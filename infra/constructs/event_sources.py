@@ -1,0 +1,52 @@
+"""What calls the functions that nobody waits for: the stream of the runs table, and the two queues.
+
+What does not live here: what becomes of a failed message of a queue (its redrive policy, in `queues`).
+A newcomer's trap: a stream's shard stands still while a batch of it fails. So the handlers set a record aside that can
+never succeed, and raise only for what may succeed later; the limits here are for a function that dies.
+"""
+
+from collections.abc import Mapping
+
+from aws_cdk import Duration
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_lambda_event_sources as sources
+
+from durable_core.schema import tables as schema
+from infra.constructs.functions import Functions, Work
+from infra.constructs.queues import Queues
+
+STREAM_BATCH = 100
+STREAM_ATTEMPTS = 50
+# The stream forgets after 24 hours. What is older than this is set aside while there is still time to look at it.
+STREAM_AGE_MAX = Duration.hours(12)
+QUEUE_BATCH = 10
+
+
+def connect(functions: Functions, runs: dynamodb.ITable, queues: Queues) -> None:
+    """Give each background function what it works on."""
+    _stream(functions.of[Work.RELAY], runs, queues, {schema.TASKS: "B", schema.CHORES: "N"})
+    _stream(functions.of[Work.ARM], runs, queues, {schema.WAKE_UP: "B"})
+    for work, queue in ((Work.HISTORY, queues.service), (Work.FIRE, queues.timer)):
+        functions.of[work].add_event_source(
+            sources.SqsEventSource(queue, batch_size=QUEUE_BATCH, report_batch_item_failures=True)
+        )
+
+
+def _stream(
+    function: lambda_.Function, runs: dynamodb.ITable, queues: Queues, attributes: Mapping[str, str]
+) -> None:
+    """The records whose new image has one of these attributes: many transitions emit no task, most no wake-up."""
+    images = [{name: {letter: lambda_.FilterRule.exists()}} for name, letter in attributes.items()]
+    function.add_event_source(
+        sources.DynamoEventSource(
+            runs,
+            starting_position=lambda_.StartingPosition.TRIM_HORIZON,
+            batch_size=STREAM_BATCH,
+            bisect_batch_on_error=True,
+            retry_attempts=STREAM_ATTEMPTS,
+            max_record_age=STREAM_AGE_MAX,
+            on_failure=sources.SqsDlq(queues.stream_dead_letters),
+            filters=[lambda_.FilterCriteria.filter({"dynamodb": {"NewImage": image}}) for image in images],
+        )
+    )
