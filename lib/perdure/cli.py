@@ -78,6 +78,11 @@ def _add_dev(commands: "_Commands") -> None:
         metavar="NAME",
         help="a namespace to create besides 'default'; may be given several times",
     )
+    dev.add_argument(
+        "--spread",
+        action="store_true",
+        help="use all cores; by default the server stays on one, which is faster",
+    )
     _add_log_level(dev)
 
 
@@ -160,6 +165,7 @@ def _dev(options: argparse.Namespace) -> int:
             database=options.db,
             namespaces=tuple(dict.fromkeys(["default", *options.namespace])),
             log_level=options.log_level,
+            spread=options.spread,
         )
     )
 

@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 
 from temporalio.api.history.v1 import HistoryEvent
 
-from durable_core.engine import codec, invariants, workflow_tasks
+from durable_core.engine import codec, invariants, size_limits, workflow_tasks
 from durable_core.engine.transition import Transition
 from durable_core.model import limits
 from durable_core.model.errors import (
@@ -230,6 +230,7 @@ class UnitOfWork:
         core = t.state.core
         if t.wants_workflow_task and workflow_tasks.may_schedule(t.state):
             workflow_tasks.schedule(t)
+        size_limits.enforce(t)
         core.transitions += 1
         invariants.check(t)
 

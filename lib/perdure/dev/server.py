@@ -32,6 +32,7 @@ class ServerOptions:
     database: Path | None
     namespaces: tuple[str, ...]
     log_level: str
+    spread: bool = False
 
 
 class System(Engine, Protocol):
