@@ -5,6 +5,7 @@ from durable_core.model.tasks import (
     ActivityTask,
     ApplyParentClosePolicy,
     CancelExternal,
+    DeleteRun,
     NotifyParent,
     QueryTask,
     SignalExternal,
@@ -15,6 +16,7 @@ from durable_core.model.tasks import (
 from durable_core.services.context import Context
 from durable_core.services.history.apply_parent_close_policy import apply_parent_close_policy
 from durable_core.services.history.cancel_external import cancel_external
+from durable_core.services.history.delete_run import delete_run
 from durable_core.services.history.notify_parent import notify_parent
 from durable_core.services.history.signal_external import signal_external
 from durable_core.services.history.start_child import start_child
@@ -45,5 +47,7 @@ def run(context: Context, task: Task) -> None:
             notify_parent(context, task, body)
         case ApplyParentClosePolicy() as body:
             apply_parent_close_policy(context, task, body)
+        case DeleteRun() as body:
+            delete_run(context, task, body)
         case WorkflowTask() | ActivityTask() | QueryTask():
             raise TypeError(f"{type(task.body).__name__} is a worker's task")

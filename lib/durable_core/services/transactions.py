@@ -98,7 +98,7 @@ def pointer(
         return CurrentRunWrite(key, moves_from, codec.current_run(transitions[-1].state.core))
     written = None
     for t in transitions:
-        if not t.state.is_open:
+        if t.origin.is_open and not t.state.is_open:
             following = t.successor or t
             written = CurrentRunWrite(key, t.state.core.run_id, codec.current_run(following.state.core))
     return written
