@@ -16,9 +16,9 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from temporalio.api.enums.v1 import ResourceExhaustedCause
 
 from durable_core.adapters.aws.answering import Limits
-from durable_core.bootstrap_aws import Deployed
 from durable_core.model.errors import ResourceExhausted, ServiceError
 from durable_core.model.times import MILLISECOND, SECOND
+from durable_core.ports.clock import Clock
 from durable_core.wire.http import HttpCall, HttpRequest, HttpResponse
 from durable_core.wire.router import Router
 from functions.observing import Observing
@@ -38,12 +38,19 @@ Run = Callable[[HttpCall, Limits], tuple[Any, Mapping[str, str]]]
 
 
 class ApiGateway:
-    """The HTTP edge of one function."""
+    """The HTTP edge of one function. `happened` counts what happened since it was last asked."""
 
-    def __init__(self, router: Router, parts: Deployed, run: Run, observing: Observing) -> None:
+    def __init__(
+        self,
+        router: Router,
+        clock: Clock,
+        run: Run,
+        observing: Observing,
+        happened: Callable[[], Mapping[str, int]],
+    ) -> None:
         self._router = router
-        self._parts = parts
-        self._clock = parts.context.clock
+        self._clock = clock
+        self._happened = happened
         self._run = run
         self._observing = observing
 
@@ -59,7 +66,7 @@ class ApiGateway:
             name, response = f"{request.method} {request.path}", routed
         took = (self._clock.now() - began) // MILLISECOND
         self._observing.logger.info(name, extra={"status": response.status, "ms": took})
-        self._observing.count({**counts, **self._parts.tally.take()})
+        self._observing.count({**counts, **self._happened()})
         return _sent(response, request.headers)
 
     def _respond(self, call: HttpCall, until: Limits, counts: dict[str, int]) -> HttpResponse:

@@ -32,7 +32,7 @@ def api() -> ApiGateway:
         assert rpc is not None
         return parts.answering.call(rpc, call.request, until, call.headers), {}
 
-    return ApiGateway(Router(table), parts, run, observing)
+    return ApiGateway(Router(table), parts.context.clock, run, observing, parts.tally.take)
 
 
 @observing.logger.inject_lambda_context(correlation_id_path=correlation_paths.API_GATEWAY_HTTP)

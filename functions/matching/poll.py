@@ -30,7 +30,8 @@ def api() -> ApiGateway:
     observing.adopt_core()
     parts = deployed(aws_settings())
     polls = Polls(parts.answering, parts.context.clock)
-    return ApiGateway(Router(MethodTable({WORKFLOW_SERVICE_NAME: POLLS})), parts, polls.run, observing)
+    router = Router(MethodTable({WORKFLOW_SERVICE_NAME: POLLS}))
+    return ApiGateway(router, parts.context.clock, polls.run, observing, parts.tally.take)
 
 
 @observing.logger.inject_lambda_context(correlation_id_path=correlation_paths.API_GATEWAY_HTTP)
