@@ -46,7 +46,6 @@ def http_session() -> aiohttp.ClientSession:
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_SECONDS, ttl_dns_cache=60),
         cookie_jar=aiohttp.DummyCookieJar(),
-        auto_decompress=False,
         headers={"user-agent": "perdure-bridge"},
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS_MAX),
     )

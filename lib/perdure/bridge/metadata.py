@@ -12,7 +12,7 @@ PROTO = "application/proto"
 # A caller's patience beyond this is as good as endless. It also fits the ten digits that Connect allows.
 PATIENCE_SECONDS_MAX = 100 * 24 * 3600.0
 
-_PROTOCOL = {"connect-protocol-version": "1", "content-type": PROTO, "accept-encoding": "identity"}
+_PROTOCOL = {"connect-protocol-version": "1", "content-type": PROTO, "accept-encoding": "gzip"}
 # Headers that belong to one connection, to gRPC's own framing, or to us.
 _NOT_FORWARDED = frozenset(
     {

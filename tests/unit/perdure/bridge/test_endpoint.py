@@ -1,6 +1,7 @@
 """One call to the endpoint: its deadline, its errors, an endpoint that is away and comes back."""
 
 import asyncio
+import gzip
 import logging
 import socket
 
@@ -42,6 +43,17 @@ async def test_bytes_go_there_and_back_as_they_are():
         assert end.asked[0].path == "/stage" + INFO
         assert end.asked[0].headers["content-type"] == "application/proto"
         assert end.asked[0].headers["connect-timeout-ms"] == "5000"
+
+
+async def test_a_large_answer_may_come_compressed():
+    async def answer(asked):
+        assert asked.headers["accept-encoding"] == "gzip"
+        response = proto(gzip.compress(b"history " * 1_000_000))
+        response.headers["content-encoding"] = "gzip"
+        return response
+
+    async with far_end(answer) as end, endpoint_at(end.url) as endpoint:
+        assert (await endpoint.call(INFO, b"", HEADERS, 10.0)).body == b"history " * 1_000_000
 
 
 async def test_a_call_without_a_deadline_tells_none():

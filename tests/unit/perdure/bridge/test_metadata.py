@@ -15,7 +15,7 @@ def test_a_call_is_connect_with_protobuf():
     assert headers_of((), with_authorization=False) == {
         "connect-protocol-version": "1",
         "content-type": PROTO,
-        "accept-encoding": "identity",
+        "accept-encoding": "gzip",
     }
 
 
