@@ -46,6 +46,7 @@ class Environment:
         self.name = name
         self.notes: dict[str, Any] = {}
         self.histories: dict[str, list[dict[str, Any]]] = {}
+        self.uses_sdk = False
         self._client: Client | None = None
         options = [
             ("grpc.max_receive_message_length", MAXIMUM_MESSAGE_BYTES),
@@ -59,6 +60,7 @@ class Environment:
 
     async def client(self) -> Client:
         """An SDK client with a fixed identity, so that identities need no normalising."""
+        self.uses_sdk = True
         if self._client is None:
             self._client = await Client.connect(self.address, namespace=NAMESPACE, identity="sdk-client")
         return self._client

@@ -51,7 +51,8 @@ async def observe(name: str, scenario: Scenario, address: str) -> dict[str, Any]
     run = asyncio.wait_for(scenario(environment), SCENARIO_SECONDS_MAX)
     (raised,) = await asyncio.gather(run, return_exceptions=True)
     await environment.close()
-    observation = Normaliser().observation(environment.notes, environment.histories)
+    normaliser = Normaliser(sdk_worker=environment.uses_sdk)
+    observation = normaliser.observation(environment.notes, environment.histories)
     if raised is not None:
         observation["raised"] = "".join(traceback.format_exception(raised))
     return observation

@@ -94,7 +94,11 @@ def test_limits_are_told_and_no_capability_that_is_not_there(context):
     assert info.limits.blob_size_limit_error == limits.blob_bytes_max
     assert info.limits.memo_size_limit_error == limits.memo_bytes_max
     assert info.limits.workflow_task_completion_size_limit_error == limits.workflow_task_completion_bytes_max
-    assert [field.name for field, _ in info.capabilities.ListFields()] == ["eager_workflow_start"]
+    assert [field.name for field, _ in info.capabilities.ListFields()] == [
+        "eager_workflow_start",
+        "sync_update",
+        "async_update",
+    ]
     assert not info.supports_schedules
 
 
