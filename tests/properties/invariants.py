@@ -224,7 +224,7 @@ def check_awake(system: Embedded, run: Run) -> None:
     earliest = deadlines.earliest(run.state)
     assert not earliest or 0 < armed <= earliest, (armed, earliest)
     missing = [body for body in _owed(run) if body not in set(queued(system, run.key))]
-    assert not missing, missing
+    assert not missing, (run.key, missing)
     task = core.workflow_task
     if task is None and not core.backoff_pending and not core.waits_for_parent:
         news = [e for e in run.events[core.last_workflow_task_completed_id :] if e.event_type in _NEWS]

@@ -16,7 +16,7 @@ from durable_core.model.ids import QueueKey, QueueKind
 from durable_core.model.state import RunState, WorkflowTaskInfo
 from durable_core.model.tasks import QueryTask, Task, WorkflowTask
 from durable_core.model.times import SECOND
-from durable_core.services import claims
+from durable_core.services import claims, poller_scaling
 from durable_core.services.calls import Call, Wait
 from durable_core.services.context import Context
 
@@ -31,8 +31,12 @@ def poll_workflow_task_queue(
     _check(request)
     name = request.task_queue.name
     queue = QueueKey(namespace.namespace_id, name, QueueKind.WORKFLOW)
-    context.pollers.seen(queue, request.identity, max(context.clock.now(), call.polls_until))
+    now = context.clock.now()
+    build_id = request.worker_version_capabilities.build_id
+    context.pollers.seen(queue, request.identity, max(now, call.polls_until), build_id)
+    began = call.resume or now
     while (received := context.task_queues.receive(queue)) is not None:
+        context.runs.distrust()  # The message may tell of a transition that came after what was read for the last.
         body = received.task.body
         if isinstance(body, WorkflowTask):
             reply = _claim(context, request, received.task, body)
@@ -41,10 +45,11 @@ def poll_workflow_task_queue(
             reply = _query(context, name, received.task, body)
         context.task_queues.delete(received)
         if reply is not None:
+            poller_scaling.advise(context, queue, reply, now - began)
             return reply
     if call.last:
         return _Reply()
-    return Wait((queue,), limits.long_poll_tasks / SECOND)
+    return Wait((queue,), limits.long_poll_tasks / SECOND, resume=began)
 
 
 def _check(request: PollWorkflowTaskQueueRequest) -> None:

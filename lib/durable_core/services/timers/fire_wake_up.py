@@ -7,6 +7,7 @@ from durable_core.services.context import Context
 
 
 def fire_wake_up(context: Context, wake_up: WakeUp) -> None:
+    context.runs.distrust()  # The wake-up may have been armed after what was read for another one.
     state = context.runs.find(wake_up.run)
     if state is None or state.core.armed_at != wake_up.due:
         return
