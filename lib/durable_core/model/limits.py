@@ -31,8 +31,8 @@ history_events_suggest_continue_as_new = 4 * 1024  # events
 history_bytes_suggest_continue_as_new = 4 * 1024 * 1024  # bytes
 history_events_max = 50 * 1024  # events
 history_bytes_max = 50 * 1024 * 1024  # bytes
-history_page_nodes_max = 1000  # nodes a page of GetWorkflowExecutionHistory
-history_page_nodes_default = 1000  # nodes
+history_page_nodes_max = 256  # nodes a page of GetWorkflowExecutionHistory
+history_page_bytes_max = 3 * 1024 * 1024  # bytes a page, but for a single larger node: clients take 4 MB a message
 workflow_task_history_nodes = 256  # nodes in a polled workflow task; the rest is fetched by its page token
 
 pending_activities_max = 2000
@@ -65,6 +65,9 @@ long_poll_tasks = 60 * SECOND  # an empty poll for tasks is answered after this
 long_poll_history = 20 * SECOND  # an empty wait for new events is answered after this
 long_poll_margin = 1 * SECOND  # how long before the caller's own deadline we answer
 query_timeout = 30 * SECOND  # a query without a shorter deadline of its caller
+poller_wait_long = 1 * SECOND  # a poll that waited longer for its task could have been spared
+backlog_age_short = 200_000_000  # ns: a task that waits longer wants more polls
+poller_history = 5 * MINUTE  # a poller is shown that long after its last poll
 poller_seen_recently = 5 * MINUTE  # a queue that nobody polled for longer has no worker
 queries_buffered_max = 1  # a run: queries that wait for a workflow task
 

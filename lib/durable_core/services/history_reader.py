@@ -10,6 +10,8 @@ from durable_core.model.errors import Internal
 from durable_core.model.state import Core
 from durable_core.ports.histories import BranchRange, Histories
 
+NODES_AT_ONCE = 32
+
 
 @dataclass(frozen=True, slots=True)
 class Page:
@@ -23,7 +25,7 @@ class Page:
 
 
 class HistoryReader:
-    """Histories are read in nodes: a page is bounded by their number, as on the Temporal server."""
+    """Histories are read in nodes: a page is bounded by their number, as on the Temporal server, and by its bytes."""
 
     def __init__(self, histories: Histories) -> None:
         self._histories = histories
@@ -37,19 +39,14 @@ class HistoryReader:
     def page(self, core: Core, first: int, end: int, *, nodes_max: int) -> Page:
         """Events `first` to `end` (excluded), forward, at most `nodes_max` nodes of them."""
         events: list[HistoryEvent] = []
-        left = nodes_max
+        full = False
         position = first
-        for span in spans(core, first, end):
-            for first_id, blob in self._histories.read(span, nodes_max=left):
-                for event in History.FromString(blob).events:
-                    if span.first_event_id <= event.event_id < span.end_event_id:
-                        events.append(event)
-                        position = event.event_id + 1
-                left -= 1
-                _check(first_id, span)
-            if left <= 0:
+        for node, full in _bounded(self._forward(core, first, end, nodes_max), nodes_max):
+            events.extend(node)
+            position = node[-1].event_id + 1
+            if full:
                 break
-        return Page(events, position if position < end or left <= 0 else 0)
+        return Page(events, position if position < end or full else 0)
 
     def events(self, core: Core, first: int, end: int) -> Iterator[HistoryEvent]:
         """All events `first` to `end` (excluded)."""
@@ -67,25 +64,72 @@ class HistoryReader:
         return False
 
     def page_reverse(self, core: Core, last: int, *, nodes_max: int) -> Page:
-        """Events from `last` down, at most `nodes_max` nodes of them; `next_event_id` continues downwards."""
+        """Events from `last` down, at most `nodes_max` nodes of them; `next_event_id` continues downwards.
+
+        After a full page that ends with the first event it is -1: one more, empty page follows.
+        """
         events: list[HistoryEvent] = []
-        left = nodes_max
+        full = False
         position = last + 1
-        for span in reversed(list(spans(core, 1, last + 1))):
-            for _, blob in self._histories.read(span, nodes_max=left, reverse=True):
-                for event in reversed(History.FromString(blob).events):
-                    if span.first_event_id <= event.event_id < span.end_event_id:
-                        events.append(event)
-                        position = event.event_id
-                left -= 1
-            if left <= 0:
+        for node, full in _bounded(self._backward(core, last, nodes_max), nodes_max):
+            events.extend(reversed(node))
+            position = node[0].event_id
+            if full:
                 break
-        return Page(events, max(position - 1, 0) if position > 1 or left > 0 else -1)
+        if position > 1:
+            return Page(events, position - 1)
+        return Page(events, -1 if full else 0)
+
+    def _forward(self, core: Core, first: int, end: int, nodes_max: int) -> Iterator[list[HistoryEvent]]:
+        """The events of each node in the range, read a few nodes at a time."""
+        at_once = min(nodes_max, NODES_AT_ONCE)
+        for span in spans(core, first, end):
+            position = span.first_event_id
+            while position < span.end_event_id:
+                rest = BranchRange(span.branch_id, position, span.end_event_id)
+                nodes = self._histories.read(rest, nodes_max=at_once)
+                for _, blob in nodes:
+                    inside = _inside(blob, rest)
+                    position = inside[-1].event_id + 1
+                    yield inside
+                if len(nodes) < at_once:
+                    break
+
+    def _backward(self, core: Core, last: int, nodes_max: int) -> Iterator[list[HistoryEvent]]:
+        at_once = min(nodes_max, NODES_AT_ONCE)
+        for span in reversed(list(spans(core, 1, last + 1))):
+            end = span.end_event_id
+            while span.first_event_id < end:
+                rest = BranchRange(span.branch_id, span.first_event_id, end)
+                nodes = self._histories.read(rest, nodes_max=at_once, reverse=True)
+                for _, blob in nodes:
+                    inside = _inside(blob, rest)
+                    end = inside[0].event_id
+                    yield inside
+                if len(nodes) < at_once:
+                    break
 
 
-def _check(first_id: int, span: BranchRange) -> None:
-    if first_id >= span.end_event_id:
+def _inside(blob: bytes, span: BranchRange) -> list[HistoryEvent]:
+    """A node's events that belong to the range; there is at least one."""
+    events = [
+        event
+        for event in History.FromString(blob).events
+        if span.first_event_id <= event.event_id < span.end_event_id
+    ]
+    if not events:
         raise Internal(f"branch {span.branch_id} gave a node beyond its range")
+    return events
+
+
+def _bounded(
+    nodes: Iterator[list[HistoryEvent]], nodes_max: int
+) -> Iterator[tuple[list[HistoryEvent], bool]]:
+    """Each node, and whether the page is full with it."""
+    size = 0
+    for number, node in enumerate(nodes, 1):
+        size += sum(event.ByteSize() for event in node)
+        yield node, number >= nodes_max or size >= limits.history_page_bytes_max
 
 
 def spans(core: Core, first: int, end: int) -> Iterator[BranchRange]:

@@ -40,7 +40,7 @@ from temporalio.api.workflowservice.v1 import (
 
 from durable_core.model import retry
 from durable_core.model.state import ActivityInfo, ChildInfo, Core, RunState
-from durable_core.model.times import duration, timestamp
+from durable_core.model.times import NEVER, duration, timestamp
 from durable_core.services import lookup
 from durable_core.services.context import Context
 
@@ -194,7 +194,7 @@ def _workflow_task(core: Core) -> PendingWorkflowTaskInfo | None:
 def _extended(state: RunState) -> WorkflowExecutionExtendedInfo:
     core = state.core
     extended = WorkflowExecutionExtendedInfo(
-        run_expiration_time=timestamp(core.run_expires_at) if core.run_expires_at else _NEVER,
+        run_expiration_time=timestamp(core.run_expires_at) if core.run_expires_at else NEVER,
         original_start_time=timestamp(core.original_started_at or core.started_at),
         cancel_requested=core.cancel_requested,
     )
@@ -221,7 +221,3 @@ def _extended(state: RunState) -> WorkflowExecutionExtendedInfo:
             )
         )
     return extended
-
-
-_NEVER = timestamp(-62135596800 * 1_000_000_000)
-"""0001-01-01, as the Temporal server shows a time that is not set."""

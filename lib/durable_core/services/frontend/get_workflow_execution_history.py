@@ -113,7 +113,7 @@ def _page(
             return None
     nodes = request.maximum_page_size
     if not 0 < nodes <= limits.history_page_nodes_max:
-        nodes = limits.history_page_nodes_default
+        nodes = limits.history_page_nodes_max
     events: list[HistoryEvent] = []
     following = 0
     if token.next_event_id < token.end_event_id:

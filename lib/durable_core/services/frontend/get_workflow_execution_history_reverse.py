@@ -33,7 +33,7 @@ def get_workflow_execution_history_reverse(
         last = state.core.next_event_id - 1
     nodes = request.maximum_page_size
     if not 0 < nodes <= limits.history_page_nodes_max:
-        nodes = limits.history_page_nodes_default
+        nodes = limits.history_page_nodes_max
     page = context.reader.page_reverse(state.core, last, nodes_max=nodes)
     reply = GetWorkflowExecutionHistoryReverseResponse(history=History(events=page.events))
     if page.next_event_id:
