@@ -106,14 +106,14 @@ class RawWorker:
         )
 
 
-async def two_seconds_pass(env: Environment) -> None:
+async def two_seconds_pass(env: Environment, name: str = "clock") -> None:
     """Let the server's own clock show two seconds by a timer of another workflow.
 
     What fires into the buffer of a started task has no sign in the API that could be awaited.
     """
-    clock = env.id("clock")
-    await env.start(clock, task_queue={"name": env.queue("clock")})
-    await RawWorker(env, env.queue("clock")).step(start_timer("clock", 2))
+    clock = env.id(name)
+    await env.start(clock, task_queue={"name": env.queue(name)})
+    await RawWorker(env, env.queue(name)).step(start_timer("clock", 2))
     await env.until_event("TIMER_FIRED", clock)
 
 

@@ -182,7 +182,6 @@ async def test_a_namespace_created_by_hand_serves_workflows(temporal, target, un
     assert described["config"]["workflowExecutionRetentionTtl"] == "86400s"
 
 
-@later
 async def test_a_worker_shows_at_its_task_queue(client, temporal, unique):
     async def is_shown() -> bool:
         return client.identity in await temporal("task-queue", "describe", "--task-queue", unique)

@@ -22,7 +22,7 @@ from tests.sdk.samples.conversations import (
     RaceWorkflow,
     TimerWorkflow,
 )
-from tests.sdk.waiting import event_names, eventually, later, only
+from tests.sdk.waiting import event_names, eventually, only
 
 pytestmark = pytest.mark.asyncio
 
@@ -189,7 +189,6 @@ async def test_queries_leave_no_events(client, unique):
         await handle.terminate()
 
 
-@later
 async def test_a_worker_is_seen_at_its_task_queue(client, unique):
     async def has_poller() -> bool:
         answer = await client.workflow_service.describe_task_queue(

@@ -38,3 +38,6 @@ class UnreliableQueues:
 
     def backlog(self, queue: QueueKey) -> int:
         return self._inner.backlog(queue)
+
+    def waiting_since(self, queue: QueueKey) -> int | None:
+        return self._inner.waiting_since(queue)

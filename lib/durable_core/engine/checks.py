@@ -14,7 +14,7 @@ from durable_core.model.namespace import Namespace
 from durable_core.model.search_attributes import SYSTEM_TYPES
 from durable_core.model.times import duration, nanos
 
-_RESERVED_PREFIX = "/_sys/"
+RESERVED_PREFIX = "/_sys/"
 
 PREDEFINED_SEARCH_ATTRIBUTES: dict[str, "IndexedValueType.ValueType"] = {
     "TemporalChangeVersion": IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD_LIST,
@@ -58,8 +58,8 @@ def normalized_queue(queue: TaskQueue, default: str) -> TaskQueue:
         raise InvalidArgument("missing task queue name")
     if too_long(name):
         raise InvalidArgument("taskQueue length exceeds limit")
-    if name.startswith(_RESERVED_PREFIX):
-        raise InvalidArgument(f"task queue name cannot start with reserved prefix {_RESERVED_PREFIX}")
+    if name.startswith(RESERVED_PREFIX):
+        raise InvalidArgument(f"task queue name cannot start with reserved prefix {RESERVED_PREFIX}")
     kind = queue.kind or TaskQueueKind.TASK_QUEUE_KIND_NORMAL
     return TaskQueue(name=name, kind=kind, normal_name=queue.normal_name)
 

@@ -18,6 +18,10 @@ def timestamp(nanos: int) -> Timestamp:
     return Timestamp(seconds=nanos // SECOND, nanos=nanos % SECOND)
 
 
+NEVER = timestamp(-62135596800 * SECOND)
+"""0001-01-01, as the Temporal server shows a time that is not set."""
+
+
 def duration(nanos: int) -> Duration:
     """Nanoseconds as a protobuf duration (not negative)."""
     return Duration(seconds=nanos // SECOND, nanos=nanos % SECOND)

@@ -29,12 +29,27 @@ class TaskQueues(Protocol):
     def backlog(self, queue: QueueKey) -> int:
         """Tasks waiting, approximately."""
 
+    def waiting_since(self, queue: QueueKey) -> int | None:
+        """When the task that waits longest came to the queue, in ns; 0: none waits. None: that is not cheap to know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Poller:
+    """Who polled a queue, when last (ns), and with what code (if it says)."""
+
+    identity: str
+    last_access: int
+    build_id: str = ""
+
 
 class Pollers(Protocol):
     """Who polls which queue: hints that may be lost."""
 
-    def seen(self, queue: QueueKey, identity: str, now: int) -> None:
+    def seen(self, queue: QueueKey, identity: str, now: int, build_id: str = "") -> None:
         """Remember that `identity` polled `queue` at `now` (ns)."""
+
+    def pollers(self, queue: QueueKey, since: int) -> Sequence[Poller]:
+        """Those that polled at `since` (ns) or later, the latest first."""
 
     def last_seen(self, queue: QueueKey) -> int:
         """When anybody last polled the queue, in ns; 0 if nobody is known to."""

@@ -5,6 +5,7 @@ from durable_core.services.frontend.add_search_attributes import add_search_attr
 from durable_core.services.frontend.delete_workflow_execution import delete_workflow_execution
 from durable_core.services.frontend.deprecate_namespace import deprecate_namespace
 from durable_core.services.frontend.describe_namespace import describe_namespace
+from durable_core.services.frontend.describe_task_queue import describe_task_queue
 from durable_core.services.frontend.describe_workflow_execution import describe_workflow_execution
 from durable_core.services.frontend.execute_multi_operation import execute_multi_operation
 from durable_core.services.frontend.get_cluster_info import get_cluster_info
@@ -16,6 +17,7 @@ from durable_core.services.frontend.get_workflow_execution_history_reverse impor
 )
 from durable_core.services.frontend.list_namespaces import list_namespaces
 from durable_core.services.frontend.list_search_attributes import list_search_attributes
+from durable_core.services.frontend.list_task_queue_partitions import list_task_queue_partitions
 from durable_core.services.frontend.poll_workflow_execution_update import poll_workflow_execution_update
 from durable_core.services.frontend.query_workflow import abandon_query, query_workflow
 from durable_core.services.frontend.record_activity_task_heartbeat import (
@@ -81,6 +83,8 @@ WORKFLOW_SERVICE: dict[str, Rpc] = {
     "RespondWorkflowTaskCompleted": Rpc(respond_workflow_task_completed),
     "RespondWorkflowTaskFailed": Rpc(respond_workflow_task_failed),
     "RespondQueryTaskCompleted": Rpc(respond_query_task_completed),
+    "DescribeTaskQueue": Rpc(describe_task_queue),
+    "ListTaskQueuePartitions": Rpc(list_task_queue_partitions),
     "ResetStickyTaskQueue": Rpc(reset_sticky_task_queue),
     "ShutdownWorker": Rpc(shutdown_worker),
     "PollActivityTaskQueue": Rpc(poll_activity_task_queue, waits=True),

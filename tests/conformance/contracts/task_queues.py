@@ -176,6 +176,16 @@ class TaskQueuesContract:
         backend.task_queues.delete(received)
         assert backend.task_queues.backlog(ORDERS) == 4
 
+    def test_what_is_known_of_the_longest_waiting_task_is_no_invention(self, factory: Factory) -> None:
+        """A backend may not know; one that does forgets it when nothing waits any more."""
+        backend, _ = with_task(factory, 2)
+        since = backend.task_queues.waiting_since(ORDERS)
+        for one in receive_all(backend.task_queues):
+            backend.task_queues.delete(one)
+            factory.relay()
+        assert since is None or since >= 0
+        assert backend.task_queues.waiting_since(ORDERS) == (None if since is None else 0)
+
     def test_two_processes_share_the_queue(self, factory: Factory) -> None:
         first, tasks = with_task(factory, 2)
         second = factory.second()

@@ -14,7 +14,7 @@ from typing import Any
 import grpc
 
 from ..environment import Environment, as_plain
-from ..raw_worker import RawWorker, complete_workflow, schedule_activity, start_timer
+from ..raw_worker import RawWorker, complete_workflow, schedule_activity, two_seconds_pass
 from . import scenario
 
 _TYPES = {"workflow": "TASK_QUEUE_TYPE_WORKFLOW", "activity": "TASK_QUEUE_TYPE_ACTIVITY"}
@@ -38,23 +38,22 @@ def _describe(env: Environment, queue: str, kind: str = "workflow", **fields: An
 
 
 def _shown(reply: Any) -> Any:
-    """Pollers in the order of their identities; rates and ages are measured, so only whether they are there counts."""
-    return _measured(as_plain(reply))
+    """Pollers in the order of their identities. What is measured, and what a server can take, is its own matter."""
+    shown = as_plain(reply)
+    shown.pop("effectiveRateLimit", None)
+    shown.get("taskQueueStatus", {}).clear()
+    return _measured(shown)
 
 
 def _measured(value: Any) -> Any:
     if isinstance(value, list):
-        return sorted((_measured(item) for item in value), key=str)
+        return sorted((_measured(item) for item in value), key=lambda item: str(item["identity"]))
     if not isinstance(value, dict):
         return value
-    measured = {}
-    for key, item in value.items():
-        if key in ("tasksAddRate", "tasksDispatchRate", "approximateBacklogAge"):
-            measured[key] = "<measured>"
-        elif key in ("taskIdBlock", "ackLevel", "readLevel"):
-            measured[key] = "<counter>"
-        else:
-            measured[key] = _measured(item)
+    rates = ("tasksAddRate", "tasksDispatchRate")
+    measured = {key: _measured(item) for key, item in value.items() if key not in rates}
+    if "approximateBacklogAge" in value:
+        measured["approximateBacklogAge"] = "<measured>"
     return measured
 
 
@@ -70,12 +69,13 @@ async def _until_polled(env: Environment, queue: str, kind: str, identity: str) 
 async def task_queue_nobody_knows(env: Environment) -> None:
     """A queue comes into being when it is asked about."""
     for kind in _TYPES:
-        await env.attempt(kind, _describe(env, env.queue("unknown"), kind))
+        env.note(kind, _shown(await _describe(env, env.queue("unknown"), kind)))
         reply = await _describe(
             env, env.queue("unknown"), kind, report_stats=True, include_task_queue_status=True
         )
         env.note(f"{kind} with stats", _shown(reply))
-    await env.attempt("no type", env.call("DescribeTaskQueue", task_queue={"name": env.queue("unknown")}))
+    reply = await env.call("DescribeTaskQueue", task_queue={"name": env.queue("unknown")})
+    env.note("no type", _shown(reply))
 
 
 @scenario
@@ -121,32 +121,31 @@ async def task_queue_shows_its_backlog(env: Environment) -> None:
 @scenario
 async def task_queue_in_the_enhanced_mode(env: Environment) -> None:
     """What `temporal task-queue describe` asks for."""
-    queue = env.queue()
     mode = {"api_mode": "DESCRIBE_TASK_QUEUE_MODE_ENHANCED"}
-    async with _polling(env, queue, identity="one"):
-        await _until_polled(env, queue, "workflow", "one")
-        for name, fields in {
-            "nothing asked": {},
-            "pollers": {"report_pollers": True},
-            "stats": {"report_stats": True},
-            "reachability": {"report_task_reachability": True},
-            "both types": {
-                "report_pollers": True,
-                "report_stats": True,
-                "task_queue_types": list(_TYPES.values()),
-            },
-            "workflow": {"report_pollers": True, "task_queue_types": ["TASK_QUEUE_TYPE_WORKFLOW"]},
-            "unversioned": {"report_pollers": True, "versions": {"unversioned": True}},
-            "all active": {"report_pollers": True, "versions": {"all_active": True}},
-        }.items():
-            reply = await _describe(env, queue, **mode, **fields)
-            env.note(name, _shown(reply))
+    cases: dict[str, dict[str, Any]] = {
+        "nothing asked": {},
+        "pollers": {"report_pollers": True},
+        "stats": {"report_stats": True},
+        "reachability": {"report_task_reachability": True},
+        "all types": {"report_pollers": True, "report_stats": True, "task_queue_types": [1, 2, 3]},
+        "workflow": {"report_pollers": True, "task_queue_types": ["TASK_QUEUE_TYPE_WORKFLOW"]},
+        "unversioned": {"report_pollers": True, "versions": {"unversioned": True}},
+        "all active": {"report_pollers": True, "versions": {"all_active": True}},
+        "build IDs": {"report_pollers": True, "versions": {"build_ids": ["x", "y"]}},
+        "build ID and none": {"report_pollers": True, "versions": {"build_ids": ["x"], "unversioned": True}},
+    }
+    # The reference server remembers for seconds what it said of a queue in this mode, so each case has its own.
+    for number, (name, fields) in enumerate(cases.items()):
+        queue = env.queue(str(number))
+        async with _polling(env, queue, identity="one"):
+            await _until_polled(env, queue, "workflow", "one")
+            env.note(name, _shown(await _describe(env, queue, **mode, **fields)))
 
 
 @scenario
 async def task_queue_config_is_reported(env: Environment) -> None:
     """Nothing is configured."""
-    await env.attempt("config", _describe(env, env.queue(), report_config=True))
+    env.note("config", _shown(await _describe(env, env.queue(), report_config=True)))
 
 
 @scenario
@@ -159,19 +158,26 @@ async def task_queue_is_refused(env: Environment) -> None:
         "unknown namespace": {"namespace": "no-such-namespace"},
         "no namespace": {"namespace": ""},
         "reserved": {"task_queue": {"name": "/_sys/reserved"}},
-        "partition": {"task_queue": {"name": f"/_sys/{env.queue()}/1"}},
-        "nexus": {"task_queue_type": "TASK_QUEUE_TYPE_NEXUS"},
     }
     for name, fields in cases.items():
-        fields = {"task_queue": {"name": env.queue()}, "task_queue_type": _TYPES["workflow"]} | fields
-        await env.attempt(name, env.call("DescribeTaskQueue", **fields))
+        call = {"task_queue": {"name": env.queue()}, "task_queue_type": _TYPES["workflow"]} | fields
+        await env.attempt(name, env.call("DescribeTaskQueue", **call))
+
+
+@scenario
+async def task_queue_of_other_kinds(env: Environment) -> None:
+    """Sticky queues, and queues for Nexus tasks."""
     sticky = {"name": env.queue("sticky"), "kind": "TASK_QUEUE_KIND_STICKY", "normal_name": env.queue()}
-    await env.attempt("sticky", env.call("DescribeTaskQueue", task_queue=sticky, task_queue_type=1))
+    reply = await env.call("DescribeTaskQueue", task_queue=sticky, task_queue_type=1)
+    env.note("sticky", _shown(reply))
+    queue = {"name": env.queue()}
+    reply = await env.call("DescribeTaskQueue", task_queue=queue, task_queue_type="TASK_QUEUE_TYPE_NEXUS")
+    env.note("nexus", _shown(reply))
 
 
 @scenario
 async def task_queue_partitions_are_listed(env: Environment) -> None:
-    """Their names by type; where they live is the server's own matter."""
+    """The first one has the queue's name; how many there are, and where, is the server's own matter."""
     for name, fields in {
         "plain": {"task_queue": {"name": env.queue()}},
         "no name": {"task_queue": {"name": ""}},
@@ -184,20 +190,10 @@ async def task_queue_partitions_are_listed(env: Environment) -> None:
         except grpc.aio.AioRpcError:
             await env.attempt(name, env.call("ListTaskQueuePartitions", **fields))
         else:
-            env.note(
-                name,
-                {
-                    "workflow": [one.key for one in reply.workflow_task_queue_partitions],
-                    "activity": [one.key for one in reply.activity_task_queue_partitions],
-                    "hosts": all(
-                        one.owner_host_name
-                        for one in (
-                            *reply.workflow_task_queue_partitions,
-                            *reply.activity_task_queue_partitions,
-                        )
-                    ),
-                },
-            )
+            for kind in _TYPES:
+                partitions = getattr(reply, f"{kind}_task_queue_partitions")
+                env.note(f"{name}: root of {kind}", partitions[0].key)
+                env.note(f"{name}: hosts of {kind}", all(one.owner_host_name for one in partitions))
 
 
 @scenario
@@ -253,26 +249,33 @@ async def worker_that_shuts_down_polls_no_more(env: Environment) -> None:
 
 
 @scenario
-async def polls_carry_scaling_hints(env: Environment) -> None:
-    """What a poll tells its worker about the number of pollers to have."""
+async def polls_that_waited_advise_to_poll_less(env: Environment) -> None:
+    """A poll that waited for a second could have been spared."""
     queue = env.queue()
-    for number in range(3):
+    async with _polling(env, queue) as poll:
+        await two_seconds_pass(env)
+        await env.start(task_queue={"name": queue})
+        task = await poll
+        env.note("decision", task.poller_scaling_decision)
+        worker = RawWorker(env, queue)
+        async with _polling(env, queue, "activity") as poll_activity:
+            await two_seconds_pass(env, "again")
+            await worker.complete(task, schedule_activity(env, task_queue={"name": queue}))
+            activity = await poll_activity
+            env.note("activity decision", activity.poller_scaling_decision)
+    await env.terminate()
+
+
+@scenario
+async def polls_of_a_backlog_advise_to_poll_more(env: Environment) -> None:
+    """While tasks wait for long, another poll would help."""
+    queue = env.queue()
+    for number in range(4):
         await env.start(env.id(f"{number}"), task_queue={"name": queue})
-
-    async def counted() -> bool:
-        reply = await _describe(env, queue, report_stats=True)
-        return bool(reply.stats.approximate_backlog_count == 3)
-
-    await env.until("three tasks", counted)
+    await two_seconds_pass(env)
     worker = RawWorker(env, queue)
-    for number in range(3):
-        task = await worker.workflow_task()
-        env.note(f"decision {number}", task.poller_scaling_decision)
-        env.note(f"has a decision {number}", task.HasField("poller_scaling_decision"))
-        env.note(f"backlog {number}", task.backlog_count_hint)
-        await worker.complete(task, schedule_activity(env, task_queue={"name": queue}), start_timer())
-        activity = await worker.activity_task()
-        env.note(f"activity decision {number}", activity.poller_scaling_decision)
-        env.note(f"activity has a decision {number}", activity.HasField("poller_scaling_decision"))
-    for number in range(3):
-        await env.terminate(env.id(f"{number}"))
+    task = await worker.workflow_task()
+    env.note("decision", task.poller_scaling_decision)
+    await worker.complete(task, complete_workflow())
+    for _ in range(3):
+        await worker.step(complete_workflow())

@@ -4,9 +4,14 @@ import pytest
 
 from durable_core.adapters.decorators import ManualClock
 from durable_core.adapters.memory import MemoryPollers, MemoryQueries
-from durable_core.adapters.memory.pollers import FORGET_AFTER_NS, QUEUES_BEFORE_SWEEP
+from durable_core.adapters.memory.pollers import (
+    FORGET_AFTER_NS,
+    IDENTITIES_BEFORE_SWEEP,
+    QUEUES_BEFORE_SWEEP,
+)
 from durable_core.model.ids import QueueKey, QueueKind, RunKey
 from durable_core.ports.queries import PendingQuery, QueryAnswer
+from durable_core.ports.task_queues import Poller
 
 RUN = RunKey("namespace", "order-17", "run-1")
 OTHER = RunKey("namespace", "order-18", "run-2")
@@ -105,10 +110,31 @@ def test_the_last_poll_of_a_queue_counts() -> None:
     assert pollers.last_seen(QUEUE) == 0
 
 
+def test_pollers_are_shown_by_identity_the_latest_first() -> None:
+    pollers = MemoryPollers()
+    assert pollers.pollers(QUEUE, 0) == []
+    for identity, at in (("one", 10), ("two", 20), ("three", 30), ("one", 40)):
+        pollers.seen(QUEUE, identity, at, f"build at {at}")
+    assert [one.identity for one in pollers.pollers(QUEUE, 0)] == ["one", "three", "two"]
+    assert pollers.pollers(QUEUE, 30) == [
+        Poller("one", 40, "build at 40"),
+        Poller("three", 30, "build at 30"),
+    ]
+    pollers.forget(QUEUE)
+    assert [one.identity for one in pollers.pollers(QUEUE, 40)] == ["one"]
+
+
+def test_pollers_that_are_gone_are_forgotten_in_time() -> None:
+    pollers = MemoryPollers()
+    for number in range(3 * IDENTITIES_BEFORE_SWEEP):
+        pollers.seen(QUEUE, f"worker-{number}", number * FORGET_AFTER_NS // 10)
+    assert len(pollers.pollers(QUEUE, 0)) < 2 * IDENTITIES_BEFORE_SWEEP
+
+
 def test_queues_that_nobody_polls_any_more_are_forgotten_in_time() -> None:
     pollers = MemoryPollers()
     for number in range(3 * QUEUES_BEFORE_SWEEP):
         pollers.seen(
             QueueKey("n", f"sticky-{number}", QueueKind.WORKFLOW), "w", number * FORGET_AFTER_NS // 100
         )
-    assert len(pollers._seen) < 2 * QUEUES_BEFORE_SWEEP
+    assert len(pollers._queues) < 2 * QUEUES_BEFORE_SWEEP

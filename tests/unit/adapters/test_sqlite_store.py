@@ -70,6 +70,22 @@ def test_a_deleted_task_leaves_the_table_with_the_next_commit(store: Store) -> N
     assert store.task_queues.deleted_rows == []
 
 
+def test_the_longest_waiting_task_counts_from_when_it_came(store: Store, clock: ManualClock) -> None:
+    assert store.task_queues.waiting_since(QUEUE) == 0
+    clock.set(10)
+    commit(store, 0, 1)
+    clock.set(20)
+    commit(store, 1, 2)
+    assert store.task_queues.waiting_since(QUEUE) == 10
+    first = store.task_queues.receive(QUEUE)
+    assert store.task_queues.waiting_since(QUEUE) == 20
+    clock.set(20 + VISIBILITY_NS)
+    second = store.task_queues.receive(QUEUE)
+    assert first is not None
+    assert second is not None
+    assert store.task_queues.waiting_since(QUEUE) == 10, "it came back"
+
+
 def test_a_deleted_task_leaves_the_table_with_a_flush(store: Store) -> None:
     commit(store, 0, 1)
     received = store.task_queues.receive(QUEUE)

@@ -40,7 +40,8 @@ class SqliteTaskQueues:
         self._rows = rows
         self._now = clock.now
         self._waiting: dict[QueueKey, deque[Task]] = {}
-        self._known: dict[TaskName, Task] = {}
+        # Each task that is not done with, and when it came.
+        self._known: dict[TaskName, tuple[int, Task]] = {}
         # In the order of receipt, which is the order in which their visibility times end.
         self._in_flight: dict[TaskName, tuple[int, Task]] = {}
         self.deleted_rows: list[tuple[int, int]] = []
@@ -51,10 +52,11 @@ class SqliteTaskQueues:
         self.send([_decode_task(task) for (task,) in stored])
 
     def send(self, tasks: Sequence[Task]) -> None:
+        now = self._now()
         for task in tasks:
             name = _name(task)
             if name not in self._known:
-                self._known[name] = task
+                self._known[name] = now, task
                 self._append(task)
 
     def receive(self, queue: QueueKey) -> Received | None:
@@ -85,6 +87,10 @@ class SqliteTaskQueues:
     def backlog(self, queue: QueueKey) -> int:
         return len(self._waiting.get(queue, ()))
 
+    def waiting_since(self, queue: QueueKey) -> int | None:
+        waiting = self._waiting.get(queue)
+        return self._known[_name(waiting[0])][0] if waiting else 0
+
     def _append(self, task: Task) -> None:
         queue = task.queue
         waiting = self._waiting.get(queue)
@@ -101,9 +107,10 @@ class SqliteTaskQueues:
             self._append(task)
 
     def _drop(self, name: TaskName) -> bool:
-        task = self._known.pop(name, None)
-        if task is None:
+        known = self._known.pop(name, None)
+        if known is None:
             return False
+        task = known[1]
         if self._in_flight.pop(name, None) is None:
             # It waits: nobody took it, or it came back and the one who had it first is done with it after all.
             waiting = self._waiting[task.queue]
