@@ -1,0 +1,1 @@
+"""What only the AWS adapters promise, on a local AWS. Tests reach it by the address that `local` gives them."""

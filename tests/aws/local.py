@@ -1,0 +1,134 @@
+"""A local AWS for tests: one MiniStack a test process, and in it an account of its own for every test.
+
+What does not live here: deploying to it (`localstack`). A newcomer's trap: a 12-digit access key is an account, so what
+one test makes no other test sees, and nothing needs cleaning but the server.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import botocore.session
+from botocore.config import Config
+
+from durable_core.adapters.aws.dynamo_database import Access
+from durable_core.schema import tables
+from localstack.local_aws import REGION, MiniStack, free_port
+
+PREFIX = "test"
+
+_accounts = count(100_000_000_001)
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """An account in the local AWS, which is empty at first."""
+
+    url: str
+    number: str
+
+    @property
+    def access(self) -> Access:
+        return Access(REGION, self.url, self.number, "test")
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What sends every client of a process to it."""
+        return {
+            "AWS_ENDPOINT_URL": self.url,
+            "AWS_ACCESS_KEY_ID": self.number,
+            "AWS_SECRET_ACCESS_KEY": "test",
+            "AWS_DEFAULT_REGION": REGION,
+        }
+
+    def client(self, service: str) -> Any:
+        return botocore.session.Session().create_client(
+            service,
+            region_name=REGION,
+            endpoint_url=self.url,
+            aws_access_key_id=self.number,
+            aws_secret_access_key="test",
+            config=Config(parameter_validation=False),
+        )
+
+
+_running: dict[str, Any] = {}
+
+
+@contextmanager
+def local_aws() -> Iterator[str]:
+    """The address of this process' MiniStack. It runs as long as anybody uses it."""
+    if not _running:
+        folder = TemporaryDirectory(prefix="ministack-")
+        server = MiniStack(Path(folder.name), free_port())
+        server.start()
+        _running.update(folder=folder, server=server, users=0)
+    _running["users"] += 1
+    try:
+        yield _running["server"].aws.url
+    finally:
+        _running["users"] -= 1
+        if not _running["users"]:
+            _running["server"].stop()
+            _running["folder"].cleanup()
+            _running.clear()
+
+
+def new_account(url: str) -> Account:
+    return Account(url, str(next(_accounts)))
+
+
+def create_tables(account: Account, prefix: str = PREFIX) -> None:
+    """The tables as a deployment has them, but for what costs money."""
+    client = account.client("dynamodb")
+    for table in tables.TABLES:
+        kinds = ("HASH", "RANGE")
+        asked: dict[str, Any] = {
+            "TableName": table.name(prefix),
+            "BillingMode": "PAY_PER_REQUEST",
+            "KeySchema": [
+                {"AttributeName": key.name, "KeyType": kind}
+                for key, kind in zip(table.keys, kinds, strict=False)
+            ],
+            "AttributeDefinitions": [
+                {"AttributeName": key.name, "AttributeType": key.type} for key in table.keys
+            ],
+        }
+        if table.streamed:
+            asked["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"}
+        client.create_table(**asked)
+
+
+class Stream:
+    """The stream of the runs table, from its beginning on, record by record."""
+
+    def __init__(self, account: Account, prefix: str = PREFIX) -> None:
+        self._client = account.client("dynamodbstreams")
+        self._arn = account.client("dynamodb").describe_table(TableName=tables.RUNS.name(prefix))["Table"][
+            "LatestStreamArn"
+        ]
+        self._iterators: dict[str, str] = {}
+
+    def records(self) -> list[dict[str, Any]]:
+        """What came since the last call, as Lambda gives it but with binary values as bytes."""
+        found: list[dict[str, Any]] = []
+        described = self._client.describe_stream(StreamArn=self._arn)["StreamDescription"]
+        for shard in described["Shards"]:
+            name = shard["ShardId"]
+            iterator = self._iterators.get(name)
+            if iterator is None:
+                iterator = self._client.get_shard_iterator(
+                    StreamArn=self._arn, ShardId=name, ShardIteratorType="TRIM_HORIZON"
+                )["ShardIterator"]
+            while True:
+                answer = self._client.get_records(ShardIterator=iterator)
+                found.extend(answer["Records"])
+                iterator = answer.get("NextShardIterator") or iterator
+                if not answer["Records"]:
+                    break
+            self._iterators[name] = iterator
+        return found
