@@ -27,7 +27,9 @@ def parts() -> Deployed:
 
 def run(record: SQSRecord) -> None:
     task = messages.to_task(record.body)
-    service_tasks.run(parts().context, task)
+    context = parts().context
+    context.runs.distrust()
+    service_tasks.run(context, task)
     observing.logger.info(type(task.body).__name__)
 
 

@@ -36,6 +36,7 @@ from durable_core.ports.executions import Executions
 from durable_core.ports.histories import Histories
 from durable_core.ports.queries import Queries
 from durable_core.ports.task_queues import Pollers
+from durable_core.ports.wake_ups import WakeUp
 from durable_core.services.context import Context
 from durable_core.services.frontend.register_namespace import register_namespace
 from durable_core.services.history_reader import HistoryReader
@@ -148,7 +149,12 @@ def assemble(settings: AwsSettings, store: Store, outside: Outside) -> Deployed:
     if stored.deployment_id == wanted.deployment_id:
         _register_default_namespace(context, settings.default_retention_days)
     wake_ups = SqsWakeUps(outside.clients, clock, TimerAddresses.of(settings))
-    due = DueWakeUps(lambda wake_up: fire_wake_up(context, wake_up), wake_ups, clock, outside.pause)
+
+    def fire(wake_up: WakeUp) -> None:
+        context.runs.distrust()
+        fire_wake_up(context, wake_up)
+
+    due = DueWakeUps(fire, wake_ups, clock, outside.pause)
     return Deployed(context, Answering(context, queues, outside.pause), due, tally)
 
 
