@@ -34,6 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _demo(options)
     if options.command == "bridge":
         return _bridge(parser, options)
+    if options.command == "cost":
+        return _cost(parser, options)
     parser.print_help()
     return 2
 
@@ -49,6 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_dev(commands)
     _add_bridge(commands)
+    _add_cost(commands)
     return parser
 
 
@@ -119,6 +122,28 @@ def _add_bridge(commands: "_Commands") -> None:
         help="wait for tasks at SQS, or hold an HTTPS request; auto: SQS where it is allowed (%(default)s)",
     )
     _add_log_level(bridge)
+
+
+def _add_cost(commands: "_Commands") -> None:
+    cost = commands.add_parser(
+        "cost",
+        help="price a workload that runs on the local AWS, next to what others ask for it",
+        description="Count what a workload takes of each AWS service and price it at list price.",
+    )
+    source = cost.add_mutually_exclusive_group(required=True)
+    source.add_argument("--counts", type=Path, metavar="FILE", help="take the counts from this file")
+    source.add_argument(
+        "--upstream", type=_url, metavar="URL", help="count what passes to the local AWS at this address"
+    )
+    cost.add_argument("--port", type=_port, default=0, help="where calls to be counted go; 0: any free port")
+    cost.add_argument(
+        "--workflows", type=int, metavar="N", help="divide by this number and not by the starts seen"
+    )
+    cost.add_argument("--write", type=Path, metavar="FILE", help="write the counts to this file, too")
+    cost.add_argument("--calls", action="store_true", help="list the AWS calls as well")
+    cost.add_argument(
+        "workload", nargs="*", metavar="COMMAND", help="runs the workload; without, count until interrupted"
+    )
 
 
 def _add_log_level(command: argparse.ArgumentParser) -> None:
@@ -201,6 +226,28 @@ def _bridge(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int
             token_file=options.token_file,
             poll=options.poll,
             log_level=options.log_level,
+        )
+    )
+
+
+def _cost(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    if options.workflows is not None and options.workflows < 1:
+        parser.error("--workflows must be at least 1")
+    try:
+        from perdure.cost.main import CostOptions, run
+    except ModuleNotFoundError as missing:
+        print(f"perdure: {missing.name} is missing: pip install 'perdure[bridge]'", file=sys.stderr)
+        return 1
+
+    return run(
+        CostOptions(
+            counts=options.counts,
+            upstream=options.upstream,
+            port=options.port,
+            command=tuple(options.workload),
+            workflows=options.workflows,
+            write=options.write,
+            with_calls=options.calls,
         )
     )
 
