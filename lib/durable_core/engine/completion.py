@@ -46,6 +46,12 @@ class Completion:
     eager: list[int] = field(default_factory=list)
     wants_workflow_task: bool = False
 
+    def own_namespace(self, name: str, cause: "WorkflowTaskFailedCause.ValueType") -> Namespace:
+        """The workflow's namespace, which is all that a command may name. Raises `NamespaceNotFound`, `BadCommand`."""
+        if name and self.resolve(name).namespace_id != self.namespace.namespace_id:
+            raise BadCommand(cause, "cross namespace commands are not allowed")
+        return self.namespace
+
     def refuse_closing_race(self) -> None:
         """A closing command is refused while events wait: the workflow has not seen them."""
         if self.event_waits:

@@ -23,7 +23,7 @@ def handle(completion: Completion, command: Command) -> HistoryEvent:
     require_attributes(command, "request_cancel_external_workflow_execution_command_attributes", _BAD)
     attributes = command.request_cancel_external_workflow_execution_command_attributes
     t = completion.t
-    target = completion.resolve(attributes.namespace) if attributes.namespace else completion.namespace
+    target = completion.own_namespace(attributes.namespace, _BAD)
     _check(attributes, completion.children)
     if len(t.state.cancels) >= limits.pending_cancel_requests_max:
         raise BadCommand(

@@ -19,7 +19,7 @@ def handle(completion: Completion, command: Command) -> HistoryEvent:
     require_attributes(command, "signal_external_workflow_execution_command_attributes", _BAD)
     attributes = command.signal_external_workflow_execution_command_attributes
     t = completion.t
-    target = completion.resolve(attributes.namespace) if attributes.namespace else completion.namespace
+    target = completion.own_namespace(attributes.namespace, _BAD)
     _check(attributes)
     if len(t.state.signals) >= limits.pending_signals_max:
         raise BadCommand(

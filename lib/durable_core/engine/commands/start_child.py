@@ -27,7 +27,7 @@ def handle(completion: Completion, command: Command) -> HistoryEvent:
     require_attributes(command, "start_child_workflow_execution_command_attributes", _BAD)
     attributes = command.start_child_workflow_execution_command_attributes
     t = completion.t
-    target = completion.resolve(attributes.namespace) if attributes.namespace else completion.namespace
+    target = completion.own_namespace(attributes.namespace, _BAD)
     initiated = _normalized(completion, attributes, target)
     check_size(attributes.input.ByteSize(), "StartChildWorkflowExecutionCommandAttributes. Input", _BAD)
     if fields_size(attributes.memo.fields) > limits.memo_bytes_max:
