@@ -6,10 +6,13 @@ A newcomer's trap: each metric of each function is billed by the month, so a nam
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics, Tracer
 from aws_lambda_powertools.metrics import MetricUnit
+
+from durable_core.config import is_traced
 
 NAMESPACE = "Perdure"
 LATENESS = "WakeUpLateness"
@@ -20,8 +23,16 @@ class Observing:
 
     def __init__(self, service: str) -> None:
         self.logger = Logger(service=service, location=None, sampling_rate=None)
-        self.tracer = Tracer(service=service, auto_patch=False)
+        self._service = service
         self._metrics = Metrics(namespace=NAMESPACE, service=service)
+
+    def traced(self, handler: Callable[..., Any]) -> Callable[..., Any]:
+        """The handler with a trace of each call, where traces are wanted: the X-Ray SDK alone takes long to load."""
+        if not is_traced():
+            return handler
+        tracer = Tracer(service=self._service, auto_patch=False)
+        captured: Callable[..., Any] = tracer.capture_lambda_handler(handler, capture_response=False)
+        return captured
 
     def adopt_core(self) -> None:
         """From now on the core's log lines go where the function's go."""

@@ -36,7 +36,7 @@ def api() -> ApiGateway:
 
 
 @observing.logger.inject_lambda_context(correlation_id_path=correlation_paths.API_GATEWAY_HTTP)
-@observing.tracer.capture_lambda_handler(capture_response=False)
+@observing.traced
 @event_source(data_class=APIGatewayProxyEventV2)
 def handler(event: APIGatewayProxyEventV2, context: LambdaContext) -> dict[str, Any]:
     return api().answer(event, context)

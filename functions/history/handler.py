@@ -34,7 +34,7 @@ def run(record: SQSRecord) -> None:
 
 
 @observing.logger.inject_lambda_context
-@observing.tracer.capture_lambda_handler(capture_response=False)
+@observing.traced
 def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailureResponse:
     answer = process_partial_response(event, run, processor, context)
     observing.count(parts().tally.take())

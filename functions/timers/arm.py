@@ -21,7 +21,7 @@ def arming() -> Arming:
 
 
 @observing.logger.inject_lambda_context
-@observing.tracer.capture_lambda_handler(capture_response=False)
+@observing.traced
 @event_source(data_class=DynamoDBStreamEvent)
 def handler(event: DynamoDBStreamEvent, context: LambdaContext) -> dict[str, Any]:
     records = [record.raw_event for record in event.records]

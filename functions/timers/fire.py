@@ -35,7 +35,7 @@ def fire(record: SQSRecord) -> None:
 
 
 @observing.logger.inject_lambda_context
-@observing.tracer.capture_lambda_handler(capture_response=False)
+@observing.traced
 def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailureResponse:
     # The earliest first: waiting for one of them is waiting for the later ones too.
     ordered = {"Records": sorted(event["Records"], key=_due)}

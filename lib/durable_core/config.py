@@ -14,6 +14,7 @@ SHARDS_MAX = 1 << 20
 PREFIX = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9-]{0,29}")
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 SWITCH = {"on": True, "off": False}
+TRUE = ("1", "true", "yes", "on", "y", "t")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,14 @@ def aws_settings(environment: Mapping[str, str] | None = None) -> AwsSettings:
     if reader.problems:
         raise BadSettings(reader.problems)
     return settings
+
+
+def is_traced(environment: Mapping[str, str] | None = None) -> bool:
+    """Whether this is a function whose calls are to be traced, by the variables that Lambda and Powertools go by."""
+    said = os.environ if environment is None else environment
+    return (
+        bool(said.get("LAMBDA_TASK_ROOT")) and said.get("POWERTOOLS_TRACE_DISABLED", "").lower() not in TRUE
+    )
 
 
 class _Reader:

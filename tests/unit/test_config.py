@@ -2,7 +2,7 @@
 
 import pytest
 
-from durable_core.config import AwsSettings, BadSettings, aws_settings
+from durable_core.config import AwsSettings, BadSettings, aws_settings, is_traced
 
 ENVIRONMENT = {
     "PERDURE_PREFIX": "orders-prod",
@@ -76,3 +76,16 @@ def test_all_that_is_missing_is_named_at_once():
 def test_a_value_that_makes_no_sense_is_named_with_what_would(name, value):
     with pytest.raises(BadSettings, match=f'{name} must be .*: got "{value}"'):
         aws_settings(ENVIRONMENT | {name: value})
+
+
+@pytest.mark.parametrize(
+    "environment, traced",
+    [
+        ({}, False),
+        ({"LAMBDA_TASK_ROOT": "/var/task"}, True),
+        ({"LAMBDA_TASK_ROOT": "/var/task", "POWERTOOLS_TRACE_DISABLED": "true"}, False),
+        ({"LAMBDA_TASK_ROOT": "/var/task", "POWERTOOLS_TRACE_DISABLED": "false"}, True),
+    ],
+)
+def test_calls_are_traced_in_lambda_unless_powertools_is_told_not_to(environment, traced):
+    assert is_traced(environment) == traced
