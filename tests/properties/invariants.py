@@ -7,13 +7,16 @@ not. Either is enough, and what has neither is lost.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import msgspec
 from msgspec import structs
 from temporalio.api.enums.v1 import EventType as T
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.api.workflow.v1 import ResetPointInfo
 
+from durable_core.adapters.sqlite import Store
 from durable_core.bootstrap import Embedded
 from durable_core.engine import codec, deadlines, replay, reported_problems
+from durable_core.machines import workflow_task
 from durable_core.model.ids import RunKey
 from durable_core.model.state import (
     SECTIONS,
@@ -22,6 +25,7 @@ from durable_core.model.state import (
     Core,
     ExternalInfo,
     RunState,
+    UpdateStage,
     WorkflowTaskInfo,
 )
 from durable_core.model.tasks import (
@@ -30,6 +34,7 @@ from durable_core.model.tasks import (
     NotifyParent,
     SignalExternal,
     StartChild,
+    Task,
     TaskBody,
     WorkflowTask,
 )
@@ -37,8 +42,9 @@ from durable_core.model.times import nanos
 
 from .outside_history import facts
 
+_decode_task = msgspec.msgpack.Decoder(Task).decode
 # What the run is told at its birth and no event repeats.
-_GIVEN = frozenset(("namespace_id", "namespace", "run_id", "branch_id"))
+_GIVEN = frozenset(("namespace_id", "namespace", "run_id", "branch_id", "ancestors"))
 # The events that a workflow must be told of.
 _NEWS = frozenset(
     (
@@ -124,19 +130,24 @@ def check_fold(run: Run) -> None:
     if not run.state.core.closed_at:
         for event in waiting:
             replay.apply(folded, event)
-    assert _compared(folded) == _compared(run.state)
+    since_reset = _SINCE_RESET if run.state.core.reset_at else frozenset()
+    wanted, found = _compared(folded, since_reset), _compared(run.state, since_reset)
+    differing = {name: (value, found[name]) for name, value in wanted.items() if value != found[name]}
+    assert not differing, "by the history, and as stored"
 
 
-def _compared(state: RunState) -> dict[str, object]:
-    core = _without(state.core, facts(Core))
+def _compared(state: RunState, left_out: frozenset[str]) -> dict[str, object]:
+    core = _without(state.core, facts(Core) | left_out)
     task = state.core.workflow_task
-    # A transient task and its attempts have no events until one of them completes.
-    core["workflow_task"] = (
-        None if task is None or task.attempt > 1 else _without(task, facts(WorkflowTaskInfo))
-    )
+    # A transient or speculative task has no events until it completes.
+    unwritten = task is None or workflow_task.is_unwritten(task)
+    core["workflow_task"] = None if unwritten else _without(task, facts(WorkflowTaskInfo))
     for name, owner in _SECTION_TYPES.items():
         section = getattr(state, name)
-        core[name] = {key: _without(value, facts(owner)) for key, value in section.items()}
+        core[name] = {key: _without(value, facts(owner) | left_out) for key, value in section.items()}
+    core["updates"] = {
+        update_id: info for update_id, info in state.updates.items() if info.stage in _WRITTEN_STAGES
+    }
     core["timers"] = dict(state.timers.items())
     core["requests"] = dict(state.requests.items())
     core["search_attributes"] = {
@@ -152,12 +163,25 @@ def _without_expiry(blob: bytes) -> bytes:
     return point.SerializeToString()
 
 
+_WRITTEN_STAGES = (UpdateStage.ACCEPTED, UpdateStage.COMPLETED)
 _SECTION_TYPES: dict[str, type] = {
     "activities": ActivityInfo,
     "children": ChildInfo,
     "signals": ExternalInfo,
     "cancels": ExternalInfo,
 }
+# What of a run that was reset counts from the reset and not from the events that it shares with the run before; and
+# those events are counted as they are stored, with their task IDs.
+_SINCE_RESET = frozenset(
+    (
+        "started_at",
+        "execution_at",
+        "execution_expires_at",
+        "run_expires_at",
+        "scheduled_at",
+        "history_bytes",
+    )
+)
 
 
 def _without(value: object, left_out: frozenset[str]) -> dict[str, object]:
@@ -223,12 +247,16 @@ def check_awake(system: Embedded, run: Run) -> None:
         return
     earliest = deadlines.earliest(run.state)
     assert not earliest or 0 < armed <= earliest, (armed, earliest)
-    missing = [body for body in _owed(run) if body not in set(queued(system, run.key))]
+    there = set(queued(system, run.key))
+    missing = [body for body in _owed(run) if body not in there]
     assert not missing, (run.key, missing)
     task = core.workflow_task
     if task is None and not core.backoff_pending and not core.waits_for_parent:
         news = [e for e in run.events[core.last_workflow_task_completed_id :] if e.event_type in _NEWS]
         assert not news, "the workflow is not told of these"
+        assert all(info.stage >= UpdateStage.ACCEPTED for info in run.state.updates.values()), (
+            "nobody brings them"
+        )
     assert not len(run.state.buffered) or (task is not None and task.started_event_id)
 
 
@@ -249,9 +277,14 @@ def _owed(run: Run) -> Iterator[TaskBody]:
         yield CancelExternal(cancel.initiated_event_id)
 
 
+def undone(store: Store) -> list[Task]:
+    """Every task that is stored and not done with, received or not."""
+    store.flush()
+    return [_decode_task(row) for (row,) in store._connection.execute("SELECT task FROM tasks")]
+
+
 def queued(system: Embedded, key: RunKey) -> list[TaskBody]:
-    """What of the run is in a queue, received or not."""
-    return [task.body for task in system.store.task_queues._known.values() if task.run == key]
+    return [task.body for task in undone(system.store) if task.run == key]
 
 
 def check_families(system: Embedded, runs: list[Run]) -> None:
@@ -261,7 +294,7 @@ def check_families(system: Embedded, runs: list[Run]) -> None:
             continue
         for child in run.state.children.values():
             if child.started_event_id:
-                family = [one for one in runs if _is_child(one, run, child)]
+                family = [one for one in runs if one.state.core.first_run_id == child.run_id]
                 assert any(
                     one.state.is_open or NotifyParent() in queued(system, one.key) for one in family
                 ), f"nobody will tell {run.key} how {child.workflow_id} ended"
@@ -269,18 +302,8 @@ def check_families(system: Embedded, runs: list[Run]) -> None:
             parent = run.state.core.parent
             assert parent is not None
             body = StartChild(parent.initiated_event_id)
-            key = RunKey(parent.namespace_id, parent.workflow_id, parent.run_id)
-            assert body in queued(system, key), f"{run.key} waits for ever"
-
-
-def _is_child(one: Run, parent: Run, child: ChildInfo) -> bool:
-    said = one.state.core.parent
-    return (
-        said is not None
-        and one.key.workflow_id == child.workflow_id
-        and (said.workflow_id, said.run_id) == (parent.key.workflow_id, parent.key.run_id)
-        and said.initiated_event_id == child.initiated_event_id
-    )
+            parents = [one for one in runs if one.key.workflow_id == parent.workflow_id]
+            assert any(body in queued(system, one.key) for one in parents), f"{run.key} waits for ever"
 
 
 def check_run(system: Embedded, run: Run) -> None:

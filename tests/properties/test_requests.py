@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from temporalio.api.enums.v1 import ParentClosePolicy, WorkflowIdConflictPolicy, WorkflowIdReusePolicy
 
-from durable_core.model.state import Core, RunState
+from durable_core.model.state import Core, RunState, UpdateStage
 from durable_core.model.times import MILLISECOND
 
-from . import commands, invariants
+from . import commands, invariants, messages
 from .world import STICKY_QUEUE, World, retried
 
 EXAMPLES = int(os.environ.get("PERDURE_TEST_EXAMPLES", "40"))
@@ -104,6 +104,22 @@ class Requests(RuleBasedStateMachine):
         else:
             self.world.request_cancel(workflow_id, request_id)
 
+    @rule(workflow_id=ANY_WORKFLOW_ID, request_id=REQUEST_ID)
+    def signal_with_start(self, workflow_id, request_id):
+        self.world.signal_with_start(workflow_id, request_id)
+
+    @rule(workflow_id=ANY_WORKFLOW_ID, update_id=st.sampled_from(("u1", "u2", "u3")))
+    def update(self, workflow_id, update_id):
+        self.world.update(workflow_id, update_id)
+
+    @rule(workflow_id=ANY_WORKFLOW_ID, data=st.data(), request_id=st.sampled_from(("reset-1", "reset-2")))
+    def reset(self, workflow_id, data, request_id):
+        state = self.world.state(workflow_id)
+        if state is not None and state.core.last_workflow_task_completed_id:
+            ends = st.sampled_from((state.core.last_workflow_task_completed_id, 4, 5))
+            event_id = data.draw(ends | st.integers(0, state.core.next_event_id), label="event")
+            self.world.reset(workflow_id, event_id, request_id)
+
     @rule()
     def poll(self):
         self.world.poll_workflow_task()
@@ -125,8 +141,27 @@ class Requests(RuleBasedStateMachine):
         if self.world.workflow_tasks:
             task = picked(data, self.world.workflow_tasks)
             state = self.world.state(task.workflow_execution.workflow_id) or RunState(Core())
-            going_on = data.draw(st.lists(commands.going_on(state), min_size=1, max_size=4), label="commands")
-            self.world.complete(task, going_on, **how)
+            going_on = data.draw(st.lists(commands.going_on(state), max_size=4), label="commands")
+            said = self._said_of_updates(data, task, state)
+            self.world.complete(task, [*going_on, *messages.placed(said)], messages=said, **how)
+
+    def _said_of_updates(self, data, task, state):
+        """Each update that came is accepted, rejected or passed over; accepted ones may be completed."""
+        said = []
+        for sent in task.messages:
+            what = data.draw(
+                st.sampled_from(("accept", "accept and complete", "reject", "nothing")), label="update"
+            )
+            if what == "reject":
+                said.append(messages.reject(sent))
+            elif what != "nothing":
+                said.append(messages.accept(sent))
+            if what == "accept and complete":
+                said.append(messages.complete(sent.protocol_instance_id))
+        for update_id, info in state.updates.items():
+            if info.stage == UpdateStage.ACCEPTED and data.draw(st.booleans(), label="complete update"):
+                said.append(messages.complete(update_id))
+        return said
 
     @precondition(lambda self: self.world.workflow_tasks)
     @rule(data=st.data())

@@ -13,7 +13,10 @@ from google.protobuf.duration_pb2 import Duration
 from temporalio.api.command.v1 import Command
 from temporalio.api.common.v1 import Payload, Payloads, RetryPolicy, WorkflowExecution, WorkflowType
 from temporalio.api.failure.v1 import Failure
+from temporalio.api.protocol.v1 import Message
 from temporalio.api.taskqueue.v1 import StickyExecutionAttributes, TaskQueue
+from temporalio.api.update.v1 import Input, Meta
+from temporalio.api.update.v1 import Request as UpdateRequest
 from temporalio.api.workflowservice.v1 import (
     PollActivityTaskQueueRequest,
     PollActivityTaskQueueResponse,
@@ -22,15 +25,18 @@ from temporalio.api.workflowservice.v1 import (
     RecordActivityTaskHeartbeatRequest,
     RegisterNamespaceRequest,
     RequestCancelWorkflowExecutionRequest,
+    ResetWorkflowExecutionRequest,
     RespondActivityTaskCanceledRequest,
     RespondActivityTaskCompletedByIdRequest,
     RespondActivityTaskCompletedRequest,
     RespondActivityTaskFailedRequest,
     RespondWorkflowTaskCompletedRequest,
     RespondWorkflowTaskFailedRequest,
+    SignalWithStartWorkflowExecutionRequest,
     SignalWorkflowExecutionRequest,
     StartWorkflowExecutionRequest,
     TerminateWorkflowExecutionRequest,
+    UpdateWorkflowExecutionRequest,
 )
 
 from durable_core.adapters.decorators import ManualClock
@@ -46,6 +52,7 @@ from durable_core.services.context import Context
 from durable_core.services.frontend.record_activity_task_heartbeat import record_activity_task_heartbeat
 from durable_core.services.frontend.register_namespace import register_namespace
 from durable_core.services.frontend.request_cancel_workflow_execution import request_cancel_workflow_execution
+from durable_core.services.frontend.reset_workflow_execution import reset_workflow_execution
 from durable_core.services.frontend.respond_activity_task_canceled import respond_activity_task_canceled
 from durable_core.services.frontend.respond_activity_task_completed import (
     respond_activity_task_completed,
@@ -54,9 +61,13 @@ from durable_core.services.frontend.respond_activity_task_completed import (
 from durable_core.services.frontend.respond_activity_task_failed import respond_activity_task_failed
 from durable_core.services.frontend.respond_workflow_task_completed import respond_workflow_task_completed
 from durable_core.services.frontend.respond_workflow_task_failed import respond_workflow_task_failed
+from durable_core.services.frontend.signal_with_start_workflow_execution import (
+    signal_with_start_workflow_execution,
+)
 from durable_core.services.frontend.signal_workflow_execution import signal_workflow_execution
 from durable_core.services.frontend.start_workflow_execution import start_workflow_execution
 from durable_core.services.frontend.terminate_workflow_execution import terminate_workflow_execution
+from durable_core.services.frontend.update_workflow_execution import update_workflow_execution
 from durable_core.services.matching.poll_activity_task_queue import poll_activity_task_queue
 from durable_core.services.matching.poll_workflow_task_queue import poll_workflow_task_queue
 from durable_core.services.timers.fire_wake_up import fire_wake_up
@@ -166,6 +177,36 @@ class World:
         )
         refused_or(lambda: terminate_workflow_execution(self.context, request))
 
+    def signal_with_start(self, workflow_id: str, request_id: str) -> None:
+        request = SignalWithStartWorkflowExecutionRequest(
+            namespace=NAMESPACE,
+            workflow_id=workflow_id,
+            workflow_type=WorkflowType(name="Work"),
+            task_queue=TaskQueue(name=QUEUE),
+            signal_name="news",
+            request_id=request_id,
+        )
+        refused_or(lambda: signal_with_start_workflow_execution(self.context, request))
+
+    def update(self, workflow_id: str, update_id: str) -> None:
+        """Send an update, and leave before it is answered."""
+        request = UpdateWorkflowExecutionRequest(
+            namespace=NAMESPACE,
+            workflow_execution=WorkflowExecution(workflow_id=workflow_id),
+            request=UpdateRequest(meta=Meta(update_id=update_id), input=Input(name="change")),
+        )
+        refused_or(lambda: update_workflow_execution(self.context, request, LAST_TRY))
+
+    def reset(self, workflow_id: str, event_id: int, request_id: str) -> None:
+        """Go on from just before an event of the current run."""
+        request = ResetWorkflowExecutionRequest(
+            namespace=NAMESPACE,
+            workflow_execution=WorkflowExecution(workflow_id=workflow_id),
+            workflow_task_finish_event_id=event_id,
+            request_id=request_id,
+        )
+        refused_or(lambda: reset_workflow_execution(self.context, request))
+
     def poll_workflow_task(self, queue: str = QUEUE) -> bool:
         request = PollWorkflowTaskQueueRequest(namespace=NAMESPACE, task_queue=TaskQueue(name=queue))
         reply = poll_workflow_task_queue(self.context, request, LAST_TRY)
@@ -190,6 +231,7 @@ class World:
         sticky: bool = False,
         new_task_in_reply: bool = False,
         force_new: bool = False,
+        messages: Sequence[Message] = (),
     ) -> bool:
         """Answer a workflow task, which is held no longer; whether its commands were accepted."""
         self.workflow_tasks.remove(task)
@@ -197,6 +239,7 @@ class World:
             namespace=NAMESPACE,
             task_token=task.task_token,
             commands=commands,
+            messages=messages,
             return_new_workflow_task=new_task_in_reply,
             force_create_new_workflow_task=force_new,
         )

@@ -291,5 +291,5 @@ class Simulation:
     def left_over(self) -> list[str]:
         """Open runs, and tasks of the history service."""
         still_open = [str(run.key) for run in self.runs() if run.state.is_open]
-        queued = self.store.task_queues._known.values()
-        return still_open + [str(task) for task in queued if task.queue_kind == QueueKind.SERVICE]
+        undone = invariants.undone(self.store)
+        return still_open + [str(task) for task in undone if task.queue_kind == QueueKind.SERVICE]
