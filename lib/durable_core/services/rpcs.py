@@ -55,8 +55,9 @@ from durable_core.services.frontend.update_namespace import update_namespace
 from durable_core.services.frontend.update_workflow_execution import update_workflow_execution
 from durable_core.services.matching.poll_activity_task_queue import poll_activity_task_queue
 from durable_core.services.matching.poll_workflow_task_queue import poll_workflow_task_queue
+from durable_core.services.request_fields import checked
 
-WORKFLOW_SERVICE: dict[str, Rpc] = {
+_WORKFLOW_SERVICE: dict[str, Rpc] = {
     "RegisterNamespace": Rpc(register_namespace),
     "DescribeNamespace": Rpc(describe_namespace),
     "ListNamespaces": Rpc(list_namespaces),
@@ -97,6 +98,8 @@ WORKFLOW_SERVICE: dict[str, Rpc] = {
     "RespondActivityTaskCanceled": Rpc(respond_activity_task_canceled),
     "RespondActivityTaskCanceledById": Rpc(respond_activity_task_canceled_by_id),
 }
+
+WORKFLOW_SERVICE = {name: checked(name, rpc) for name, rpc in _WORKFLOW_SERVICE.items()}
 
 OPERATOR_SERVICE: dict[str, Rpc] = {
     "AddSearchAttributes": Rpc(add_search_attributes),

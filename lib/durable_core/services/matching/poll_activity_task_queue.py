@@ -1,6 +1,5 @@
 """PollActivityTaskQueue: an attempt of an activity for a worker."""
 
-from temporalio.api.enums.v1 import WorkerVersioningMode
 from temporalio.api.workflowservice.v1 import PollActivityTaskQueueRequest, PollActivityTaskQueueResponse
 
 from durable_core.engine import activities, checks
@@ -16,7 +15,6 @@ from durable_core.services import claims, poller_scaling
 from durable_core.services.calls import Call, Wait
 from durable_core.services.context import Context
 
-_V = WorkerVersioningMode.WORKER_VERSIONING_MODE_VERSIONED
 _Reply = PollActivityTaskQueueResponse
 
 
@@ -48,10 +46,7 @@ def _check(request: PollActivityTaskQueueRequest) -> None:
     if not request.HasField("task_queue"):
         raise InvalidArgument("taskQueue is not set")
     checks.normalized_queue(request.task_queue, "")
-    if (
-        request.worker_version_capabilities.use_versioning
-        or request.deployment_options.worker_versioning_mode == _V
-    ):
+    if request.worker_version_capabilities.use_versioning:
         raise Unimplemented("Worker versioning is not supported yet.")
     if checks.too_long(request.identity):
         raise InvalidArgument("Identity length exceeds limit.")

@@ -1,7 +1,7 @@
 """PollWorkflowTaskQueue: a workflow task, or a query, for a worker."""
 
 from temporalio.api.common.v1 import WorkflowExecution, WorkflowType
-from temporalio.api.enums.v1 import TaskQueueKind, WorkerVersioningMode
+from temporalio.api.enums.v1 import TaskQueueKind
 from temporalio.api.query.v1 import WorkflowQuery
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import PollWorkflowTaskQueueRequest, PollWorkflowTaskQueueResponse
@@ -20,7 +20,6 @@ from durable_core.services import claims, poller_scaling
 from durable_core.services.calls import Call, Wait
 from durable_core.services.context import Context
 
-_V = WorkerVersioningMode.WORKER_VERSIONING_MODE_VERSIONED
 _Reply = PollWorkflowTaskQueueResponse
 
 
@@ -56,10 +55,7 @@ def _check(request: PollWorkflowTaskQueueRequest) -> None:
     if not request.HasField("task_queue"):
         raise InvalidArgument("taskQueue is not set")
     checks.normalized_queue(request.task_queue, "")
-    if (
-        request.worker_version_capabilities.use_versioning
-        or request.deployment_options.worker_versioning_mode == _V
-    ):
+    if request.worker_version_capabilities.use_versioning:
         raise Unimplemented("Worker versioning is not supported yet.")
     if checks.too_long(request.identity):
         raise InvalidArgument("Identity length exceeds limit.")
