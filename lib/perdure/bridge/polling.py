@@ -43,6 +43,8 @@ MARGIN_SECONDS_MAX = 3.0
 # For so long the service may count on us to watch a queue. We say it again well before that, by a worker's next poll.
 WATCH_SECONDS = 300.0
 RENEW_SECONDS = 200.0
+# How long polls wait for the first of their kind to learn which queue they mean.
+FIRST_ANSWER_SECONDS = 5.0
 # After SQS refused us.
 HTTPS_ONLY_SECONDS = 600.0
 # An empty answer that comes sooner than this is not the end of a long poll, and the next one waits a little.
@@ -77,6 +79,10 @@ class Poll:
         return self.answer_by - asyncio.get_running_loop().time()
 
 
+# A poll's path and body.
+_Key = tuple[str, bytes]
+
+
 @dataclass(slots=True)
 class _Watched:
     """A queue that we watch for a poll; until when we said so, and whether somebody is saying it again right now."""
@@ -95,8 +101,10 @@ class Polls:
         self._sqs = sqs
         self._insists = insists
         # What a poll asks for is told apart by its very bytes: the same worker repeats them.
-        self._watched: dict[tuple[str, bytes], _Watched] = {}
+        self._watched: dict[_Key, _Watched] = {}
         self._receivers: dict[str, Receiver] = {}
+        self._asking: dict[_Key, asyncio.Future[None]] = {}
+        self._names_no_queues = False
         self._https_until = 0.0
         self._drained = asyncio.Event()
 
@@ -123,9 +131,12 @@ class Polls:
         now = asyncio.get_running_loop().time()
         if self._sqs is None or now < self._https_until:
             return await self._over_https(poll)
-        watched = self._watched.get((poll.path, poll.body))
+        key = (poll.path, poll.body)
+        watched = self._watched.get(key)
         if watched is None or now >= watched.until:
-            return await self._probe(poll)
+            if await self._is_asked(key, poll):
+                return b""
+            return await self._first_probe(key, poll)
         if now >= watched.renew_at and not watched.renewing:
             watched.renewing = True
             try:
@@ -133,6 +144,29 @@ class Polls:
             finally:
                 watched.renewing = False
         return await self._at_sqs(poll, watched.receiver)
+
+    async def _is_asked(self, key: _Key, poll: Poll) -> bool:
+        """Whether a poll for the same queue asks already; then its answer was waited for, but not for long.
+
+        A worker's polls come at once. Without this each of them would wake a function of its own.
+        """
+        asked = self._asking.get(key)
+        if asked is None or self._names_no_queues:
+            return False
+        seconds = max(0.0, min(FIRST_ANSWER_SECONDS, poll.seconds_left()))
+        await asyncio.wait((asked,), timeout=seconds)
+        return asked.done()
+
+    async def _first_probe(self, key: _Key, poll: Poll) -> bytes:
+        asked: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if key not in self._asking:
+            self._asking[key] = asked
+        try:
+            return await self._probe(poll)
+        finally:
+            if self._asking.get(key) is asked:
+                del self._asking[key]
+            asked.set_result(None)
 
     async def _over_https(self, poll: Poll) -> bytes:
         answer = await self._long_call(poll, poll.headers)
@@ -144,6 +178,7 @@ class Polls:
         answer = await self._long_call(poll, headers, lambda answer: QUEUE_HEADER in answer.headers)
         if answer is None:
             return b""
+        self._names_no_queues = QUEUE_HEADER not in answer.headers
         self._watch(poll, answer.headers.get(QUEUE_HEADER))
         return answer.body
 

@@ -253,6 +253,50 @@ async def test_many_polls_of_a_worker_watch_one_queue_by_one_receive(world):
         assert {await each for each in waiting} == {b""}
 
 
+async def test_polls_that_come_at_once_ask_for_their_queue_once(world):
+    async with world() as (polls, service, fake):
+        waiting = [asyncio.create_task(polls.poll(POLL, b"request", {}, 70.0)) for _ in range(20)]
+        await until(lambda: fake.receiving)
+        assert len(service.probes) == 1
+        await fake.send(*"abcdefghijklmnopqrst")
+        assert len({await each for each in waiting}) == 20
+        assert len(fake.receives) <= 4
+
+
+async def test_polls_do_not_wait_long_for_one_that_is_held(world, monkeypatch):
+    monkeypatch.setattr(polling, "FIRST_ANSWER_SECONDS", 0.05)
+
+    class Holding(Service):
+        async def answer(self, asked):
+            self.probes.append(asked)
+            return await never(asked)
+
+    async with world(Holding()) as (polls, service, _):
+        waiting = [asyncio.create_task(polls.poll(POLL, b"request", {}, 70.0)) for _ in range(5)]
+        await until(lambda: len(service.probes) == 5)
+        await polls.drain(0)
+        assert {await each for each in waiting} == {b""}
+
+
+async def test_a_service_that_names_no_queues_keeps_no_poll_waiting_for_another(world, monkeypatch):
+    monkeypatch.setattr(polling, "FIRST_ANSWER_SECONDS", 3600.0)
+    held = asyncio.Event()
+
+    class Held(Service):
+        async def answer(self, asked):
+            self.probes.append(asked)
+            if len(self.probes) > 1:
+                await held.wait()
+            return proto(b"task")
+
+    async with world(Held()) as (polls, service, _):
+        assert await polls.poll(POLL, b"request", {}, 70.0) == b"task"
+        waiting = [asyncio.create_task(polls.poll(POLL, b"request", {}, 70.0)) for _ in range(5)]
+        await until(lambda: len(service.probes) == 6)
+        held.set()
+        assert {await each for each in waiting} == {b"task"}
+
+
 async def test_the_queue_is_asked_for_again_before_the_service_counts_us_out(world, monkeypatch):
     async with world() as (polls, service, fake):
         with monkeypatch.context() as patch:
