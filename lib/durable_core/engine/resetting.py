@@ -11,11 +11,18 @@ from typing import Any
 
 from msgspec.structs import replace
 from temporalio.api.common.v1 import Payloads
-from temporalio.api.enums.v1 import EventType, ResetReapplyExcludeType, RetryState, WorkflowTaskFailedCause
+from temporalio.api.enums.v1 import (
+    EventType,
+    ResetReapplyExcludeType,
+    RetryState,
+    UpdateAdmittedEventOrigin,
+    WorkflowTaskFailedCause,
+)
 from temporalio.api.failure.v1 import Failure, ResetWorkflowFailureInfo
 from temporalio.api.history.v1 import (
     ActivityTaskFailedEventAttributes,
     HistoryEvent,
+    WorkflowExecutionUpdateAdmittedEventAttributes,
     WorkflowTaskFailedEventAttributes,
 )
 
@@ -39,6 +46,12 @@ _CHILD_EVENTS: dict[int, str] = {
     T.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_TIMED_OUT: "child_workflow_execution_timed_out_event_attributes",
     T.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_TERMINATED: "child_workflow_execution_terminated_event_attributes",
 }
+
+
+_UPDATE_EVENTS = (
+    T.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ADMITTED,
+    T.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +199,32 @@ def reapply(
                 worker_may_ignore=event.worker_may_ignore,
                 workflow_execution_options_updated_event_attributes=updated,
             )
+        elif (
+            ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_UPDATE not in excluded
+            and kind in _UPDATE_EVENTS
+        ):
+            _reapply_update(t, event)
         elif kind in _CHILD_EVENTS:
             _reapply_child_event(t, event, _CHILD_EVENTS[kind])
+
+
+def _reapply_update(t: Transition, event: HistoryEvent) -> None:
+    """Admit the update in the new run. An acceptance without the request follows an admission, which has it."""
+    admitted = WorkflowExecutionUpdateAdmittedEventAttributes()
+    if event.event_type == T.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ADMITTED:
+        admitted.CopyFrom(event.workflow_execution_update_admitted_event_attributes)
+    else:
+        accepted = event.workflow_execution_update_accepted_event_attributes
+        if not accepted.HasField("accepted_request"):
+            return
+        admitted.request.CopyFrom(accepted.accepted_request)
+        admitted.origin = UpdateAdmittedEventOrigin.UPDATE_ADMITTED_EVENT_ORIGIN_REAPPLY
+    if admitted.request.meta.update_id in t.state.updates:
+        return  # A run that continued this one may have used the ID again.
+    t.add(
+        T.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ADMITTED,
+        workflow_execution_update_admitted_event_attributes=admitted,
+    )
 
 
 def _reapply_child_event(t: Transition, event: HistoryEvent, field: str) -> None:

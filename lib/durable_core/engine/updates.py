@@ -87,13 +87,13 @@ def has_admitted(state: RunState) -> bool:
 
 
 def messages(state: RunState) -> list[Message]:
-    """What the started workflow task tells its worker."""
+    """What the started workflow task tells its worker; updates that its history admits need no message."""
     task = state.core.workflow_task
     if task is None:
         return []
     found = []
     for info in state.updates.values():
-        if info.stage == UpdateStage.SENT:
+        if info.stage == UpdateStage.SENT and not info.admitted_event_id:
             body = AnyMessage()
             body.Pack(Request.FromString(info.request))
             found.append(
@@ -168,7 +168,7 @@ def _accept(t: Transition, update_id: str, info: UpdateInfo | None, acceptance: 
             protocol_instance_id=update_id,
             accepted_request_message_id=acceptance.accepted_request_message_id,
             accepted_request_sequencing_event_id=acceptance.accepted_request_sequencing_event_id,
-            accepted_request=request,
+            accepted_request=None if info is not None and info.admitted_event_id else request,
         ),
     )
 

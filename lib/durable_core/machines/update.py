@@ -3,6 +3,7 @@
     state      what                                          next
     ---------  --------------------------------------------  ---------
     -          admitted (outside history)                    admitted
+    -          WorkflowExecutionUpdateAdmitted (by a reset)  admitted
     admitted   sent with a workflow task (outside history)   sent
     sent       the task failed or timed out                  sent, and sent again with the next one
     sent       WorkflowExecutionUpdateAccepted               accepted
@@ -21,6 +22,23 @@ from durable_core.model.state import RunState, UpdateInfo, UpdateStage
 from durable_core.model.times import nanos
 
 OPEN = (UpdateStage.ADMITTED, UpdateStage.SENT)
+
+
+def apply_admitted(state: RunState, event: HistoryEvent) -> None:
+    request = event.workflow_execution_update_admitted_event_attributes.request
+    update_id = request.meta.update_id
+    if update_id in state.updates:
+        raise IllegalTransition(f"update {update_id} is known already")
+    state.updates.put(
+        update_id,
+        UpdateInfo(
+            update_id,
+            UpdateStage.ADMITTED,
+            request=request.SerializeToString(),
+            changed_at=nanos(event.event_time),
+            admitted_event_id=event.event_id,
+        ),
+    )
 
 
 def apply_accepted(state: RunState, event: HistoryEvent) -> None:
@@ -57,6 +75,7 @@ def apply_completed(state: RunState, event: HistoryEvent) -> None:
 
 
 APPLY = {
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ADMITTED: apply_admitted,
     EventType.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED: apply_accepted,
     EventType.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_COMPLETED: apply_completed,
 }

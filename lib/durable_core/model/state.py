@@ -99,6 +99,7 @@ class UpdateInfo(msgspec.Struct, frozen=True, array_like=True):
     rejection: bytes = b""  # temporal.api.failure.v1.Failure of a rejected one
     changed_at: int = 0
     admission: str = ""  # tells this update from a later one with the same ID, after a rejection
+    admitted_event_id: int = 0  # of one that a reset reapplied: its request is in the history
 
 
 class ActivityInfo(msgspec.Struct, frozen=True, array_like=True):
