@@ -52,9 +52,9 @@ def build(target: Target, output: Path = ROOT / "build") -> Bundle:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
             packed = _make(target, own, python, Path(scratch), output)
-            for older in path.parent.glob(f"{name}-*.zip"):
-                older.unlink(missing_ok=True)
             packed.rename(path)
+        for older in set(path.parent.glob(f"{name}-*.zip")) - {path}:
+            older.unlink(missing_ok=True)
     return Bundle(path, target, python is not None)
 
 

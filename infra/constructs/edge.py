@@ -56,6 +56,12 @@ class Edge(Construct):
             create_default_stage=False,
         )
         self._route_polls(poll)
+        if parameters.authorization == "none":
+            acknowledge(
+                self.api,
+                "AwsSolutions-APIG4",
+                "Asked for by name: whoever reaches the address may call everything.",
+            )
         stage = self.api.add_stage(
             "Stage",
             stage_name="$default",

@@ -41,7 +41,9 @@ _RECEIVE = (
 )
 _WAIT = ("sqs:ChangeMessageVisibility", "sqs:ReceiveMessage")
 _ENGINES = (Work.FRONTEND, Work.POLL, Work.HISTORY, Work.FIRE)
-_TASK_QUEUES_REASON = "Task queues are created on first use; the pattern covers this deployment's and no others."
+_TASK_QUEUES_REASON = (
+    "Task queues are created on first use; the pattern covers this deployment's and no others."
+)
 
 
 def grant(prefix: str, functions: Functions, tables: Tables, queues: Queues, schedules: Schedules) -> None:

@@ -40,8 +40,8 @@ class Tables(Construct):
             partition_key=_attribute(table.partition),
             sort_key=None if table.sort is None else _attribute(table.sort),
             billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
-            # With a key that AWS owns: a key of one's own costs a request for every few calls, and a dollar a month.
-            encryption=dynamodb.TableEncryption.DEFAULT,
+            # No word of encryption: every table is encrypted, with a key that AWS owns. A key of one's own would cost
+            # requests and a dollar a month.
             point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
                 point_in_time_recovery_enabled=True
             ),
