@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from temporalio.api.enums.v1 import EventType
 from temporalio.api.history.v1 import HistoryEvent
 
-from durable_core.engine import reset_points
+from durable_core.engine import buffering, reset_points
 from durable_core.machines import activity, child_workflow, execution, external, timer, update, workflow_task
 from durable_core.model.errors import IllegalTransition
 from durable_core.model.state import BUFFERED_EVENT_ID, Core, RunState
@@ -47,6 +47,8 @@ def apply(state: RunState, event: HistoryEvent) -> None:
     if not core.status and event.event_type != EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:
         raise IllegalTransition("a history begins with WorkflowExecutionStarted")
     buffered = event.event_id == BUFFERED_EVENT_ID
+    if buffered and event.event_type in buffering.NEVER_BUFFERED:
+        raise IllegalTransition(f"events of type {event.event_type} do not wait in the buffer")
     if not buffered and event.event_id != core.next_event_id:
         raise IllegalTransition(f"event {event.event_id} does not follow {core.next_event_id - 1}")
     function(state, event)

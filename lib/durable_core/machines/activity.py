@@ -4,7 +4,7 @@
     -----------  -----------------------------  ---------
     -            ActivityTaskScheduled          pending
     pending      ActivityTaskCancelRequested    pending    (cancel requested)
-    pending      ActivityTaskStarted            pending    written together with the event that ends it
+    pending      ActivityTaskStarted            pending    once, written together with the event that ends it
     pending      ActivityTaskCompleted          ended
     pending      ActivityTaskFailed             ended
     pending      ActivityTaskTimedOut           ended
@@ -128,6 +128,8 @@ def apply_cancel_requested(state: RunState, event: HistoryEvent) -> None:
 def apply_started(state: RunState, event: HistoryEvent) -> None:
     attributes = event.activity_task_started_event_attributes
     info = pending(state, attributes.scheduled_event_id)
+    if info.started_event_id:
+        raise IllegalTransition(f"activity {attributes.scheduled_event_id} is started already")
     state.activities.put(
         attributes.scheduled_event_id,
         replace(

@@ -36,17 +36,27 @@ def with_a_timer_that_fired_into_the_buffer(world):
     return world.workflow_tasks[0]
 
 
-def test_a_timer_cannot_take_the_id_of_one_whose_firing_the_worker_has_not_seen(world):
+def test_a_timer_may_take_the_id_of_one_whose_firing_the_worker_has_not_seen(world):
     task = with_a_timer_that_fired_into_the_buffer(world)
-    assert not world.complete(task, [commands.start_timer("t", SECONDS)])
+    assert world.complete(task, [commands.start_timer("t", SECONDS)])
     assert types(world)[-3:] == [
-        T.EVENT_TYPE_WORKFLOW_TASK_FAILED,
+        T.EVENT_TYPE_TIMER_STARTED,
         T.EVENT_TYPE_TIMER_FIRED,
         T.EVENT_TYPE_WORKFLOW_TASK_SCHEDULED,
     ]
-    world.poll_workflow_task()
-    assert world.complete(world.workflow_tasks[0], [commands.start_timer("t", SECONDS)])
     invariants.check_run(world.system, run_of(world))
+    world.pass_time(2 * SECOND)
+    fired = [event for event in run_of(world).events if event.event_type == T.EVENT_TYPE_TIMER_FIRED]
+    assert len(fired) == 2
+    invariants.check_run(world.system, run_of(world))
+
+
+def test_a_running_timer_keeps_its_id(world):
+    world.start("a")
+    world.poll_workflow_task()
+    two = [commands.start_timer("t", SECONDS), commands.start_timer("t", SECONDS)]
+    assert not world.complete(world.workflow_tasks[0], two)
+    assert types(world)[-1] == T.EVENT_TYPE_WORKFLOW_TASK_FAILED
 
 
 def test_a_timer_that_fired_unseen_can_be_cancelled_and_started_again(world):

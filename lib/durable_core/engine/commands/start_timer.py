@@ -6,7 +6,6 @@ from temporalio.api.history.v1 import HistoryEvent, TimerStartedEventAttributes
 
 from durable_core.engine import checks
 from durable_core.engine.completion import BadCommand, Completion, metadata_of, require_attributes
-from durable_core.engine.transition import Transition
 from durable_core.model import limits
 from durable_core.model.errors import InvalidArgument
 from durable_core.model.times import duration
@@ -30,7 +29,7 @@ def handle(completion: Completion, command: Command) -> HistoryEvent:
         raise BadCommand(
             _BAD, f"An invalid StartToFireTimeout is set on StartTimerCommand: {error}. TimerId={timer_id}"
         ) from error
-    if timer_id in completion.t.state.timers or _fires_meanwhile(completion.t, timer_id):
+    if timer_id in completion.t.state.timers:
         raise BadCommand(
             _DUPLICATE,
             f"invalid history builder state for action: add-timer-started-event, TimerID: {timer_id}",
@@ -43,16 +42,4 @@ def handle(completion: Completion, command: Command) -> HistoryEvent:
             start_to_fire_timeout=duration(timeout),
             workflow_task_completed_event_id=completion.completed_event_id,
         ),
-    )
-
-
-def _fires_meanwhile(t: Transition, timer_id: str) -> bool:
-    """Whether a timer of this ID fired while the worker decided.
-
-    The history will show its end after this command, so it still runs for whoever reads the history.
-    """
-    return any(
-        event.event_type == EventType.EVENT_TYPE_TIMER_FIRED
-        and event.timer_fired_event_attributes.timer_id == timer_id
-        for _, event in t.buffered_events()
     )
