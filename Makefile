@@ -16,14 +16,17 @@ STAMP := $(VENV)/.perdure-installed
 export PYTHONPATH := $(CURDIR)/lib
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-CODE := $(wildcard lib functions infra tests examples)
+CODE := $(wildcard lib functions infra localstack tests examples)
 WORKERS ?= 2
 PYTEST_ARGS ?=
+# The port of the local AWS, and what to deploy there: AWS_ARGS='-c fast_path=off -c log_level=DEBUG'.
+AWS_PORT ?= 4566
+AWS_ARGS ?=
 
 # A half-made environment must not look like a made one the next time.
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint format bench clean
+.PHONY: help venv demo test lint format bench aws-up aws-down test-aws clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -65,6 +68,15 @@ format: venv ## Format the code and mend what can be mended without thought
 
 bench: venv ## Measure the embedded server beside the Temporal development server
 	@"$(PY)" -m tests.benchmarks
+
+aws-up: venv ## Start a local AWS, deploy to it with the real cdk command, and print the address
+	@"$(PY)" -m localstack up --port $(AWS_PORT) $(AWS_ARGS)
+
+aws-down: venv ## Remove what aws-up made
+	@"$(PY)" -m localstack down --port $(AWS_PORT) $(AWS_ARGS)
+
+test-aws: venv ## Test what runs on AWS, on a local one; a part of `make test`
+	"$(PY)" -m pytest -n $(WORKERS) tests/infra tests/aws $(PYTEST_ARGS)
 
 clean: ## Remove what the tools left behind, and .venv
 	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
