@@ -157,6 +157,29 @@ async def test_an_unknown_workflow_is_not_found(temporal, unique, words):
     assert "not found" in said
 
 
+async def test_a_workflow_is_reset_to_its_first_task_and_deleted(client, temporal, unique):
+    async with Worker(client, task_queue=unique, workflows=[ConversationWorkflow]):
+        first = await client.start_workflow(ConversationWorkflow.run, id=unique, task_queue=unique)
+        await first.query(ConversationWorkflow.heard)  # its first task is done
+        await first.signal(ConversationWorkflow.say, "hello")
+        why = ("--reason", "try again")
+        await temporal("workflow", "reset", "--workflow-id", unique, "--type", "FirstWorkflowTask", *why)
+        again = client.get_workflow_handle(unique)
+        assert (await again.describe()).run_id != first.first_execution_run_id
+        await again.signal(ConversationWorkflow.finish)
+        assert await again.result() == ["hello"]
+    await temporal("workflow", "delete", "--workflow-id", unique, "--yes")
+
+    async def is_gone() -> bool:
+        try:
+            await again.describe()
+        except RPCError as error:
+            return error.status == RPCStatusCode.NOT_FOUND
+        return False
+
+    await eventually(is_gone, seconds=90)  # the reference server deletes what is closed only after a while
+
+
 async def test_the_server_is_healthy_and_has_a_default_namespace(temporal):
     assert "SERVING" in await temporal("operator", "cluster", "health")
     assert "default" in await temporal("operator", "namespace", "describe", "--namespace", "default")
