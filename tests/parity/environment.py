@@ -47,6 +47,7 @@ class Environment:
         self.notes: dict[str, Any] = {}
         self.histories: dict[str, list[dict[str, Any]]] = {}
         self.uses_sdk = False
+        self.requests: list[tuple[str, Message]] = []
         self._client: Client | None = None
         options = [
             ("grpc.max_receive_message_length", MAXIMUM_MESSAGE_BYTES),
@@ -89,7 +90,9 @@ class Environment:
             request_serializer=request_type.SerializeToString,
             response_deserializer=response_type.FromString,
         )
-        return await stub(request_type(**fields), timeout=timeout)
+        request = request_type(**fields)
+        self.requests.append((method, request))
+        return await stub(request, timeout=timeout)
 
     async def start(self, workflow_id: str | None = None, **fields: Any) -> str:
         """Start a workflow on this scenario's queue and give its run ID."""
