@@ -25,7 +25,7 @@ class UnknownParameter(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """Every parameter with its default. `docs/deploying.md` explains them one by one."""
+    """Every parameter with its default. `docs/how-to/deploy.md` explains them one by one."""
 
     name: str = "perdure"
     shards: int = 4096

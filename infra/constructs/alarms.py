@@ -1,6 +1,6 @@
 """What somebody should hear of: work that was set aside, work that waits, callers that get errors.
 
-What does not live here: what to do then (`docs/deploying.md`).
+What does not live here: what to do then (`docs/how-to/deploy.md`).
 A newcomer's trap: CloudWatch gives ten alarms away and charges for each further one, whether anything runs or not. An
 idle deployment costs nothing but storage, so there are eight, and a ninth must be worth one of the last two.
 """

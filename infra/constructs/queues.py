@@ -2,7 +2,7 @@
 
 What does not live here: the task queues of workers. They are created on first use (`schema.queues` names them).
 A newcomer's trap: a message in a dead-letter queue is a workflow that waits. None of them may be purged; the redrive
-is described in `docs/deploying.md`, and each queue has an alarm.
+is described in `docs/how-to/deploy.md`, and each queue has an alarm.
 """
 
 from aws_cdk import Duration, RemovalPolicy
