@@ -5,6 +5,7 @@ process, so they are forgotten between tests.
 """
 
 import base64
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -144,11 +145,15 @@ def functions(account: Account, monkeypatch: pytest.MonkeyPatch, **settings: str
     }
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
+    core = logging.getLogger("perdure")
+    before = core.handlers, core.level, core.propagate
     forget()
     try:
         yield made
     finally:
         forget()
+        # The functions' logs are theirs; other tests look at the core's.
+        core.handlers, core.level, core.propagate = before
 
 
 def forget() -> None:

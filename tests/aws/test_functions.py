@@ -2,6 +2,7 @@
 
 import base64
 import json
+import sys
 
 import pytest
 from google.protobuf.duration_pb2 import Duration
@@ -32,15 +33,17 @@ from durable_core.adapters.aws import messages
 from durable_core.config import BadSettings
 from functions.frontend import handler as frontend
 from tests.properties import commands
+from tests.properties.world import QUEUE as QUEUE_NAME
 from tests.unit.functions.events import Context, body_of, http_event
 
 from .functions import Refused, forget, functions
 
 pytestmark = pytest.mark.aws
 
-QUEUE = TaskQueue(name="queue")
+QUEUE = TaskQueue(name=QUEUE_NAME)
 NAMESPACE = "default"
-A_SECOND = {"connect_timeout_ms": "2000"}
+PATIENT = "20000"
+IMPATIENT = "1500"
 CLOSE = HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT
 
 
@@ -68,16 +71,16 @@ def start(deployment, workflow_id="order-17"):
     return deployment.call("StartWorkflowExecution", request, StartWorkflowExecutionResponse)
 
 
-def workflow_task(deployment, **headers):
+def workflow_task(deployment, patience=PATIENT, **headers):
     request = PollWorkflowTaskQueueRequest(namespace=NAMESPACE, task_queue=QUEUE, identity="w")
-    return deployment.call(
-        "PollWorkflowTaskQueue", request, PollWorkflowTaskQueueResponse, **A_SECOND | headers
-    )
+    headers["connect_timeout_ms"] = patience
+    return deployment.call("PollWorkflowTaskQueue", request, PollWorkflowTaskQueueResponse, **headers)
 
 
 def activity_task(deployment):
     request = PollActivityTaskQueueRequest(namespace=NAMESPACE, task_queue=QUEUE, identity="w")
-    return deployment.call("PollActivityTaskQueue", request, PollActivityTaskQueueResponse, **A_SECOND)
+    answer = PollActivityTaskQueueResponse
+    return deployment.call("PollActivityTaskQueue", request, answer, connect_timeout_ms=PATIENT)
 
 
 def respond(deployment, task, *said):
@@ -98,9 +101,8 @@ def history(deployment, run_id, **how):
         execution=WorkflowExecution(workflow_id="order-17", run_id=run_id),
         **how,
     )
-    reply = deployment.call(
-        "GetWorkflowExecutionHistory", request, GetWorkflowExecutionHistoryResponse, **A_SECOND
-    )
+    answer = GetWorkflowExecutionHistoryResponse
+    reply = deployment.call("GetWorkflowExecutionHistory", request, answer, connect_timeout_ms=PATIENT)
     return [event.event_type for event in reply.history.events]
 
 
@@ -117,7 +119,7 @@ def test_a_workflow_with_an_activity_lives_on_the_fast_path_alone(deployment):
 def test_a_workflow_lives_on_the_relay_alone(slow_deployment):
     deployment = slow_deployment
     run_id = start(deployment).run_id
-    assert not workflow_task(deployment).task_token
+    assert not workflow_task(deployment, IMPATIENT).task_token
     deployment.relay(deployment.records())
     respond(deployment, workflow_task(deployment), commands.schedule_activity("x", Duration(seconds=60)))
     deployment.relay(deployment.records())
@@ -135,7 +137,7 @@ def test_the_relay_after_the_fast_path_dispatches_nothing_twice(deployment):
     assert [deployment.backlog(url) for url in deployment.task_queues()] == [1]
     assert workflow_task(deployment).task_token
     deployment.relay(records)
-    assert not workflow_task(deployment).task_token
+    assert not workflow_task(deployment, IMPATIENT).task_token
 
 
 def test_a_child_is_started_and_its_end_told_by_the_history_service(deployment):
@@ -189,7 +191,7 @@ def test_a_query_is_answered_while_its_caller_waits(deployment):
     with pytest.raises(Refused, match="deadline_exceeded"):
         deployment.call("QueryWorkflow", request, DescribeNamespaceResponse, connect_timeout_ms="1500")
     assert sum(deployment.backlog(url) for url in deployment.task_queues()) == 1
-    assert not workflow_task(deployment).task_token
+    assert not workflow_task(deployment, IMPATIENT).task_token
 
 
 def test_two_environments_take_the_shard_from_each_other(deployment):
@@ -291,6 +293,8 @@ def test_the_temporal_http_api_is_answered_too(deployment):
 
 
 def test_a_call_writes_one_log_line_with_its_correlation_id(deployment, capsys):
+    # The handler was made when another test's output was the standard one.
+    frontend.observing.logger.registered_handler.setStream(sys.stdout)
     start(deployment)
     capsys.readouterr()
     deployment.call(
