@@ -9,7 +9,6 @@ from __future__ import annotations
 from temporalio.api.enums.v1 import CommandType
 
 from durable_core.engine import command_table
-from durable_core.services import request_fields
 from durable_core.services.rpcs import OPERATOR_SERVICE, WORKFLOW_SERVICE
 from durable_core.wire.http_routes import routes_of
 from durable_core.wire.methods import (
@@ -29,19 +28,14 @@ and the service descriptors of the `temporalio` package. A test keeps this page 
 
 Every method is reached in three ways: by gRPC, by Connect (`POST /{service}/{method}` with `application/json` or
 `application/proto`), and, where the table shows a route, by the Temporal HTTP API. A method that is not there yet
-answers `UNIMPLEMENTED` and says its name; nothing pretends to work."""
+answers `UNIMPLEMENTED` and says its name; nothing pretends to work. What becomes of each field of a request:
+[COVERAGE.md](COVERAGE.md)."""
 
 COMMANDS = """\
 ## Commands
 
 What a workflow may ask for when its worker answers a workflow task. A command that is not there yet is refused, and the
 workflow task stays with its worker."""
-
-FIELDS = """\
-## Fields of requests
-
-No field of a request is ignored in silence: it is used, or it is one of the following. `tests/unit/services` holds that
-against the code."""
 
 
 def page() -> str:
@@ -51,7 +45,7 @@ def page() -> str:
         there, of = _counts([area for area in AREAS if area.stage == stage])
         parts.append(f"## Stage {stage}: {meaning} ({there} of {of})")
         parts += [_area(area) for area in AREAS if area.stage == stage]
-    parts += [COMMANDS, _commands(), FIELDS, _refused(), _hints()]
+    parts += [COMMANDS, _commands()]
     return "\n\n".join(parts) + "\n"
 
 
@@ -114,22 +108,4 @@ def _commands() -> str:
         if kind != CommandType.COMMAND_TYPE_UNSPECIFIED:
             there = "yes" if kind in command_table.HANDLERS else "not yet"
             lines.append(f"| `{command_table.name(kind)}` | {there} |")
-    return "\n".join(lines)
-
-
-def _refused() -> str:
-    lines = ["### Refused with `UNIMPLEMENTED` where they ask for what is not there", ""]
-    lines += ["| method | fields |", "|---|---|"]
-    for method, fields in request_fields.REFUSED.items():
-        lines.append(f"| `{method}` | {', '.join(f'`{field}`' for field in fields)} |")
-    return "\n".join(lines)
-
-
-def _hints() -> str:
-    lines = ["### Taken, and nothing follows from them", "", "| field | because |", "|---|---|"]
-    lines += [f"| `{field}` | {reason} |" for field, reason in request_fields.HINTS.items()]
-    lines += [
-        f"| `{field}` of `{method}` | {reason} |"
-        for (method, field), reason in request_fields.HINTS_OF.items()
-    ]
     return "\n".join(lines)
