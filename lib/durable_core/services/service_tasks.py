@@ -49,6 +49,9 @@ def run(context: Context, task: Task) -> None:
         case ApplyParentClosePolicy() as body:
             apply_parent_close_policy(context, task, body)
         case DeleteRun() as body:
+            # What the run's end owes to others is done first, since its tasks go with the run.
+            notify_parent(context, task, NotifyParent())
+            apply_parent_close_policy(context, task, ApplyParentClosePolicy())
             delete_run(context, task, body)
         case WorkflowTask() | ActivityTask() | QueryTask():
             raise TypeError(f"{type(task.body).__name__} is a worker's task")

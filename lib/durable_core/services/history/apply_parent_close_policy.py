@@ -18,7 +18,7 @@ _Policy = ParentClosePolicy
 
 def apply_parent_close_policy(context: Context, task: Task, body: ApplyParentClosePolicy) -> None:
     parent = context.runs.find(task.run)
-    if parent is None:
+    if parent is None or parent.is_open or parent.core.reset_run_id:
         return
     for child in list(parent.children.values()):
         if child.run_id and child.parent_close_policy != _Policy.PARENT_CLOSE_POLICY_ABANDON:
