@@ -4,9 +4,15 @@ What does not live here: deploying to it (`localstack`). A newcomer's trap: a 12
 one test makes no other test sees, and nothing needs cleaning but the server.
 """
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,11 +23,20 @@ from botocore.config import Config
 
 from durable_core.adapters.aws.dynamo_database import Access
 from durable_core.schema import tables
-from localstack.local_aws import REGION, MiniStack, free_port
+from localstack.local_aws import REGION, LocalAws, NotReady, free_port
 
 PREFIX = "test"
+READY_SECONDS = 90.0
+STOP_SECONDS = 15.0
+POLL_SECONDS = 0.1
 
 _accounts = count(100_000_000_001)
+
+
+@cache
+def session() -> botocore.session.Session:
+    """One for all clients of this process: reading the services' descriptions takes longer than most tests."""
+    return botocore.session.Session()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +61,7 @@ class Account:
         }
 
     def client(self, service: str) -> Any:
-        return botocore.session.Session().create_client(
+        return session().create_client(
             service,
             region_name=REGION,
             endpoint_url=self.url,
@@ -56,26 +71,75 @@ class Account:
         )
 
 
-_running: dict[str, Any] = {}
+@dataclass
+class _Server:
+    """A running MiniStack and how many use it."""
+
+    process: "subprocess.Popen[bytes]"
+    folder: "TemporaryDirectory[str]"
+    url: str
+    users: int = 0
+
+    def stop(self) -> None:
+        # Functions run in processes of their own: the whole group ends.
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGTERM)
+        try:
+            self.process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+        self.folder.cleanup()
+
+
+_running: list[_Server] = []
 
 
 @contextmanager
 def local_aws() -> Iterator[str]:
     """The address of this process' MiniStack. It runs as long as anybody uses it."""
     if not _running:
-        folder = TemporaryDirectory(prefix="ministack-")
-        server = MiniStack(Path(folder.name), free_port())
-        server.start()
-        _running.update(folder=folder, server=server, users=0)
-    _running["users"] += 1
+        _running.append(_start())
+    server = _running[0]
+    server.users += 1
     try:
-        yield _running["server"].aws.url
+        yield server.url
     finally:
-        _running["users"] -= 1
-        if not _running["users"]:
-            _running["server"].stop()
-            _running["folder"].cleanup()
+        server.users -= 1
+        if not server.users:
             _running.clear()
+            server.stop()
+
+
+def _start() -> _Server:
+    folder = TemporaryDirectory(prefix="ministack-")
+    port = free_port()
+    environment = {
+        **{name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+        "GATEWAY_PORT": str(port),
+        "BIND_HOST": "127.0.0.1",
+        "IOT_MTLS_ENABLED": "0",
+        "SFTP_ENABLED": "0",
+        "LOG_LEVEL": "WARNING",
+        "TMPDIR": folder.name,
+    }
+    with (Path(folder.name) / "ministack.log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "ministack"],
+            cwd=folder.name,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    aws = LocalAws(f"http://127.0.0.1:{port}")
+    deadline = time.monotonic() + READY_SECONDS
+    while not aws.answers():
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise NotReady(Path(log.name).read_text(errors="replace")[-2000:])
+        time.sleep(POLL_SECONDS)
+    return _Server(process, folder, aws.url)
 
 
 def new_account(url: str) -> Account:

@@ -51,66 +51,61 @@ class Chores:
         if data is None:
             return
         body = decode_body(data)
-        run_id, sort = image[tables.PARTITION]["S"], image[tables.SORT]["S"]
+        run_id = image[tables.PARTITION]["S"]
         chores = int(image[tables.CHORES]["N"])
         if chores & SHARE:
             for branch in body.ancestors:
-                self._share(branch, run_id)
+                self._share(branch)
         if chores & RETIRE:
-            self._retire(run_id, sort, body, int(image[tables.EXPIRES_AT]["N"]))
+            self._retire(run_id, body, int(image[tables.EXPIRES_AT]["N"]))
         elif chores & SETTLE:
             self.settle(body.unsettled)
 
     # Sharing. --------------------------------------------------------------------------------------------------------
 
-    def _share(self, branch: str, sharer: str) -> None:
-        """The run that wrote the branch stays as long as the sharer does."""
+    def _share(self, branch: str) -> None:
+        """Others' histories go on from the branch: neither it nor the document of its run may expire."""
+        self._expire([branch], None)
         for item in self._documents_of(branch):
-            self._database.change(
-                RunItem, item.pk, item.sk, [RunItem.sharers.add({sharer})], RunItem.pk.exists()
-            )
-            self._expire([branch], None)
-            self._database.change(
-                RunItem, item.pk, item.sk, [RunItem.expires_at.remove()], RunItem.pk.exists()
-            )
+            if not item.expires_at:
+                continue
+            actions = [RunItem.kept_until.set(item.expires_at), RunItem.expires_at.remove()]
+            self._database.change(RunItem, item.pk, item.sk, actions, RunItem.expires_at == item.expires_at)
 
-    def _retire(self, run_id: str, sort: str, body: Body, expires_at: int) -> None:
+    def _retire(self, run_id: str, body: Body, expires_at: int) -> None:
         """The run is closed: let what is stored beside its document expire with it, and what only it still shares."""
         self._release(body.ancestors, run_id, expires_at)
-        if self._shared(run_id, sort):
-            return
-        partitions = [run_id, *body.branches]
-        self._expire(partitions, expires_at)
-        if self._shared(run_id, sort):
-            # Somebody began to share it meanwhile.
-            self._expire(partitions, None)
+        for branch in (run_id, *body.branches):
+            if self._is_shared(branch):
+                continue
+            self._expire([branch], expires_at)
+            if self._is_shared(branch):
+                # Somebody began to share it meanwhile.
+                self._expire([branch], None)
 
     def _release(self, ancestors: Iterable[str], sharer: str, expires_at: int) -> None:
+        """A run no longer keeps what its history goes on from, after the time that it is itself kept."""
         for branch in ancestors:
+            self._database.remove(PartItem, branch, keys.SHARED + sharer)
+            if self._is_shared(branch):
+                continue
+            until = expires_at
             for item in self._documents_of(branch):
+                until = max(until, int(item.kept_until or 0))
                 self._database.change(
-                    RunItem, item.pk, item.sk, [RunItem.sharers.delete({sharer})], RunItem.pk.exists()
+                    RunItem, item.pk, item.sk, [RunItem.expires_at.set(until)], RunItem.kept_until.exists()
                 )
-                if self._shared(item.pk, item.sk):
-                    continue
-                self._expire([branch], expires_at)
-                self._database.change(
-                    RunItem,
-                    item.pk,
-                    item.sk,
-                    [RunItem.expires_at.set(expires_at)],
-                    RunItem.pk.exists() & RunItem.sharers.does_not_exist(),
-                )
+            self._expire([branch], until)
 
-    def _shared(self, run_id: str, sort: str) -> bool:
-        item = self._database.get(RunItem, run_id, sort)
-        return item is not None and bool(item.sharers)
+    def _is_shared(self, branch: str) -> bool:
+        marks = self._database.query(PartItem, branch, PartItem.sk.startswith(keys.SHARED), page=1)
+        return next(marks, None) is not None
 
     def _documents_of(self, branch: str) -> Iterator[RunItem]:
+        """Documents of the run that wrote the branch, which has its ID."""
         begins = RunItem.sk.startswith(keys.DOCUMENT)
-        yield from self._database.query(
-            RunItem, branch, begins, attributes=[tables.PARTITION, tables.SORT, "sharers"]
-        )
+        wanted = [tables.PARTITION, tables.SORT, tables.EXPIRES_AT, "kept_until"]
+        yield from self._database.query(RunItem, branch, begins, attributes=wanted)
 
     def _expire(self, partitions: Iterable[str], expires_at: int | None) -> None:
         """Set the expiry of everything in these partitions of the history table, or remove it."""
@@ -125,44 +120,32 @@ class Chores:
 
     # Deleting. -------------------------------------------------------------------------------------------------------
 
-    def remove_parts(self, key: RunKey, document: Document) -> None:
-        """Remove what is stored beside a document that is about to be deleted, and what only it still shares."""
-        body = document.body
-        self._remove_unshared(body.ancestors, key.run_id)
-        sharers = self._sharers(key)
-        if sharers:
-            self._leave_history(key.run_id, body.tail, sharers)
-            return
-        for partition in (key.run_id, *body.branches):
-            self._remove_partition(partition)
+    def remove_parts(self, key: RunKey, document: Document, now: int) -> None:
+        """Remove what is stored beside a document that is about to be deleted, and what only it still shares.
 
-    def _remove_unshared(self, ancestors: Iterable[str], sharer: str) -> None:
-        for branch in ancestors:
-            owners = list(self._documents_of(branch))
-            for item in owners:
-                self._database.change(
-                    RunItem, item.pk, item.sk, [RunItem.sharers.delete({sharer})], RunItem.pk.exists()
-                )
-            if not owners and not self._orphan_shared(branch, sharer):
+        `now` in seconds: what the deleted run kept beyond its time expires then.
+        """
+        body = document.body
+        for branch in body.ancestors:
+            orphaned = self._database.get(PartItem, branch, keys.ORPHANED) is not None
+            if not orphaned:
+                self._release([branch], key.run_id, now)
+                continue
+            self._database.remove(PartItem, branch, keys.SHARED + key.run_id)
+            if not self._is_shared(branch):
+                self._remove_partition(branch)
+        for branch in (key.run_id, *body.branches):
+            if self._is_shared(branch):
+                self._leave(branch, body.tail if branch == key.run_id else ())
+            else:
                 self._remove_partition(branch)
 
-    def _sharers(self, key: RunKey) -> set[str]:
-        item = self._database.get(RunItem, *keys.document(key))
-        return set() if item is None or not item.sharers else set(item.sharers)
-
-    def _leave_history(self, run_id: str, tail: tuple[TailNode, ...], sharers: set[str]) -> None:
-        """The document goes, but others' histories go on from its own: its tail becomes nodes, and they are noted."""
+    def _leave(self, branch: str, tail: tuple[TailNode, ...]) -> None:
+        """The document goes, but others' histories go on from the branch: what the document carries becomes a node."""
         if tail:
             sort = keys.node(tail[0].first_event_id, tail[-1].transaction_id)
-            self._database.put(PartItem(pk=run_id, sk=sort, value=encode_nodes(tail)))
-        for sharer in sharers:
-            self._database.put(PartItem(pk=run_id, sk=keys.SHARED + sharer))
-
-    def _orphan_shared(self, branch: str, sharer: str) -> bool:
-        """Whether others than the sharer go on from a branch whose run is deleted."""
-        self._database.remove(PartItem, branch, keys.SHARED + sharer)
-        marks = self._database.query(PartItem, branch, PartItem.sk.startswith(keys.SHARED), page=1)
-        return next(marks, None) is not None
+            self._database.put(PartItem(pk=branch, sk=sort, value=encode_nodes(tail)))
+        self._database.put(PartItem(pk=branch, sk=keys.ORPHANED))
 
     def _remove_partition(self, partition: str) -> None:
         for sort in self._sorts(partition):

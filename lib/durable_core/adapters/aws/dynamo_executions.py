@@ -35,6 +35,7 @@ from durable_core.model.errors import (
     Unavailable,
 )
 from durable_core.model.ids import RunKey, WorkflowKey
+from durable_core.model.times import SECOND
 from durable_core.ports.clock import Clock
 from durable_core.ports.executions import CurrentRun, RunWrite, StoredRun, Transaction, View
 
@@ -114,7 +115,7 @@ class DynamoExecutions:
         if self._range_id(shard) != range_id:
             raise ShardOwnershipLost(f"shard {shard} is not at range {range_id}")
         if document is not None:
-            self._chores.remove_parts(key, document)
+            self._chores.remove_parts(key, document, self._clock.now() // SECOND)
         self._remove(key, shard, range_id)
         self._documents.forget(key)
 

@@ -5,7 +5,7 @@ What does not live here: how they are read and written (`dynamo_database`), and 
 and they are for ever; so they are short.
 """
 
-from pynamodb.attributes import BinaryAttribute, NumberAttribute, UnicodeAttribute, UnicodeSetAttribute
+from pynamodb.attributes import BinaryAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.models import Model
 
 from durable_core.schema import tables
@@ -32,7 +32,7 @@ class ShardItem(Model):
 class RunItem(Item):
     """A run document; a carrier of tasks that did not fit one has the tasks alone.
 
-    `sharers` are runs whose histories go on from this one's. They keep it from expiring.
+    `kept_until` is when it would expire, if no other run's history went on from its own.
     """
 
     version = NumberAttribute(null=True, attr_name="v")
@@ -41,7 +41,7 @@ class RunItem(Item):
     tasks = BinaryAttribute(null=True, legacy_encoding=False, attr_name=tables.TASKS)
     wake_up = BinaryAttribute(null=True, legacy_encoding=False, attr_name=tables.WAKE_UP)
     chores = NumberAttribute(null=True, attr_name=tables.CHORES)
-    sharers = UnicodeSetAttribute(null=True, attr_name="sharers")
+    kept_until = NumberAttribute(null=True, attr_name="kept_until")
 
 
 class PointerItem(Item):
@@ -53,7 +53,7 @@ class PointerItem(Item):
 
 
 class PartItem(Item):
-    """A history node, a page of a section or a chunk of a blob.
+    """A history node, a page of a section, a chunk of a blob, or the mark that a run's history goes on from a branch.
 
     `value` is what it holds, or, where that is too large for an item, `blob` and `chunks` say where it is.
     """
@@ -91,4 +91,9 @@ class QueryItem(Item):
 
 
 class PollerItem(Item):
+    """`gone` is set when the queue was given up: the poller is remembered, and nobody waits for its next poll."""
+
     seen_at = NumberAttribute(attr_name="seen_at")
+    identity = UnicodeAttribute(attr_name="identity")
+    build_id = UnicodeAttribute(null=True, attr_name="build")
+    gone = NumberAttribute(null=True, attr_name="gone")

@@ -127,6 +127,10 @@ class Preparation:
         for run in self._runs:
             saves.extend(Saved(item) for item in run.carriers)
             saves.extend(
+                Saved(PartItem(pk=branch, sk=keys.SHARED + run.write.key.run_id))
+                for branch in run.write.ancestors
+            )
+            saves.extend(
                 Saved(_part(value)) for value in run.values if value.page is None or value.blob is None
             )
         return Prepared(self._claim(), saves, self._ahead, documents)
@@ -257,7 +261,7 @@ class Preparation:
         items, size = 2, 2 * KB
         for run in self._runs:
             body = len(encode_body(run.layout.document.body)) if run.core is None else VALUE_MAX
-            items += 1 + len(run.carriers)
+            items += 1 + len(run.carriers) + len(run.write.ancestors)
             size += body + len(run.tasks or b"") + ITEM_OVERHEAD
             size += sum(len(item.tasks) + ITEM_OVERHEAD for item in run.carriers)
             for value in run.values:
