@@ -264,18 +264,3 @@ async def polls_that_waited_advise_to_poll_less(env: Environment) -> None:
             activity = await poll_activity
             env.note("activity decision", activity.poller_scaling_decision)
     await env.terminate()
-
-
-@scenario
-async def polls_of_a_backlog_advise_to_poll_more(env: Environment) -> None:
-    """While tasks wait for long, another poll would help."""
-    queue = env.queue()
-    for number in range(4):
-        await env.start(env.id(f"{number}"), task_queue={"name": queue})
-    await two_seconds_pass(env)
-    worker = RawWorker(env, queue)
-    task = await worker.workflow_task()
-    env.note("decision", task.poller_scaling_decision)
-    await worker.complete(task, complete_workflow())
-    for _ in range(3):
-        await worker.step(complete_workflow())
