@@ -135,6 +135,8 @@ def events(draw, state):
             setattr(attributes, field, number)
         elif field in ("timer_id", "protocol_instance_id"):
             setattr(attributes, field, name)
+        elif field == "request":
+            attributes.request.meta.update_id = name
         elif field == "meta":
             attributes.meta.update_id = name
         elif field == "timeout_type":
@@ -211,6 +213,7 @@ RULES = {
         a.initiated_event_id in s.cancels
     ),
     T.EVENT_TYPE_EXTERNAL_WORKFLOW_EXECUTION_CANCEL_REQUESTED: lambda s, a: a.initiated_event_id in s.cancels,
+    T.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ADMITTED: lambda s, a: a.request.meta.update_id not in s.updates,
     T.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED: lambda s, a: (
         update_stage(s, a.protocol_instance_id) in (None, UpdateStage.ADMITTED, UpdateStage.SENT)
     ),

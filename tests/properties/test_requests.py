@@ -3,7 +3,7 @@
 import os
 
 from google.protobuf.duration_pb2 import Duration
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from temporalio.api.enums.v1 import ParentClosePolicy, WorkflowIdConflictPolicy, WorkflowIdReusePolicy
@@ -234,6 +234,7 @@ Requests.TestCase.settings = settings(
     max_examples=EXAMPLES,
     stateful_step_count=50,
     deadline=None,
+    phases=[phase for phase in Phase if phase is not Phase.explain],  # It is slow and says little here.
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
 )
 TestRequests = Requests.TestCase
