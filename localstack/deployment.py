@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from botocore.session import Session
+from boto3.session import Session
 
 from localstack.local_aws import ACCOUNT, REGION, LocalAws
 
@@ -111,7 +111,7 @@ class Deployments:
 
     def _client(self, service: str) -> Any:
         environment = self._aws.environment()
-        return Session().create_client(
+        return Session().client(
             service,
             region_name=REGION,
             endpoint_url=self._aws.url,

@@ -65,6 +65,7 @@ def _python_only(path: PurePosixPath) -> bool:
 
 
 _RULES: dict[str, Callable[[PurePosixPath], bool]] = {
+    "boto3": _python_only,
     "botocore": _botocore,
     "croniter": _python_only,
     "googleapis_common_protos": _google_apis,

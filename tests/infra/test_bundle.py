@@ -112,7 +112,6 @@ def test_every_handler_is_imported_with_only_the_bundle_in_reach(unpacked, work)
     assert not [name for name in files if name.startswith("temporalio.bridge")], (
         "the native core has no work there"
     )
-    assert "boto3" not in files, "the layer above botocore would be paid for at every cold start"
 
 
 def test_the_frontend_answers_with_only_the_bundle_in_reach(unpacked, empty_tables):

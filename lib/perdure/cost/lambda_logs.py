@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from typing import Any
 
-from botocore.session import Session
+from boto3.session import Session
 
 from perdure.cost.facts import GIGABYTE
 
@@ -19,7 +19,7 @@ EVENT_BYTES = 26
 
 def taken_by_lambda(endpoint: str | None, region: str, since_ms: int) -> dict[str, float]:
     """Requests, GB-seconds and log bytes of all functions since that moment."""
-    logs = Session().create_client("logs", region_name=region, endpoint_url=endpoint)
+    logs = Session().client("logs", region_name=region, endpoint_url=endpoint)
     taken: Counter[str] = Counter()
     for page in logs.get_paginator("describe_log_groups").paginate(logGroupNamePrefix="/aws/lambda/"):
         for group in page["logGroups"]:

@@ -1,7 +1,6 @@
 """The process' AWS clients for queues and schedules: made when they are first used, and kept while the process lives.
 
-What does not live here: DynamoDB's client, which pynamodb makes. It is botocore and not boto3: the same clients without
-the layer above them, which a cold start would pay for.
+What does not live here: DynamoDB's client, which pynamodb makes.
 A newcomer's trap: a long poll needs a client of its own. One that waits 25 s for an answer would also make a caller
 wait that long for a send that hangs.
 """
@@ -11,9 +10,9 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
+from boto3.session import Session
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
-from botocore.session import Session
 
 from durable_core.model.errors import Unavailable
 
@@ -26,7 +25,7 @@ LONG_POLL_READ_SECONDS = LONG_POLL_SECONDS_MAX + 5
 
 
 class Clients:
-    """Region, credentials and endpoint come from where botocore looks for them."""
+    """Region, credentials and endpoint come from where boto3 looks for them."""
 
     def __init__(self, read_seconds: float = READ_SECONDS, attempts: int = ATTEMPTS) -> None:
         """How long an answer may take, and how often a call is tried; long polls have their own."""
@@ -57,7 +56,7 @@ class Clients:
             read_timeout=read_seconds,
             retries={"mode": "standard", "total_max_attempts": attempts},
         )
-        return self._session.create_client(service, config=config)
+        return self._session.client(service, config=config)
 
 
 @contextmanager
