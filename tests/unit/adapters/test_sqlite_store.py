@@ -96,6 +96,17 @@ def test_a_deleted_task_leaves_the_table_with_a_flush(store: Store) -> None:
     store.flush()
 
 
+def test_a_task_of_a_deleted_run_takes_none_of_the_run_that_gets_its_row(store: Store) -> None:
+    commit(store, 0, 1)
+    received = store.task_queues.receive(QUEUE)
+    assert received is not None
+    store.task_queues.delete(received)
+    store.executions.delete_run(RUN, 0, 1)
+    commit(store, 0, 1)  # as another shard numbers its tasks, too
+    store.flush()
+    assert rows(store, "tasks") == 1
+
+
 def test_a_deleted_run_leaves_every_table_and_its_queue(store: Store) -> None:
     commit(store, 0, 1, 2, wake_up_at=7)
     assert store.task_queues.receive(QUEUE) is not None

@@ -172,7 +172,8 @@ class SqliteExecutions:
         finally:
             self._roll_back_unless_ended()
         self._rows.forget(key)
-        self._queues.discard(key, (task_id for (task_id,) in tasks))
+        if row is not None:
+            self._queues.discard(key, row.row, (task_id for (task_id,) in tasks))
         self._wake_ups.changed(key, 0)
 
     @translated

@@ -79,10 +79,11 @@ class SqliteTaskQueues:
             if row is not None:
                 self.deleted_rows.append((row.row, task.task_id))
 
-    def discard(self, run: RunKey, task_ids: Iterable[int]) -> None:
-        """The run is deleted, and these tasks' rows with it."""
+    def discard(self, run: RunKey, row: int, task_ids: Iterable[int]) -> None:
+        """The run is deleted, and these tasks' rows with it. The next run may get its row's number."""
         for task_id in task_ids:
             self._drop((run.namespace_id, run.workflow_id, run.run_id, task_id))
+        self.deleted_rows = [deleted for deleted in self.deleted_rows if deleted[0] != row]
 
     def backlog(self, queue: QueueKey) -> int:
         return len(self._waiting.get(queue, ()))
