@@ -1,11 +1,12 @@
-"""Settings → adapters for what reads the stream of run documents: the relay, and the arming of wake-ups.
+"""Settings → adapters for what moves messages: the relay, the arming of wake-ups, the renewal of what waits long.
 
-What does not live here: the engine, which neither of them needs; so nothing of it is imported.
+What does not live here: the engine, which none of them needs; so nothing of it is imported.
 """
 
 from durable_core.adapters.aws import documents
 from durable_core.adapters.aws.clients import Clients
 from durable_core.adapters.aws.dynamo_store import open_dynamo
+from durable_core.adapters.aws.renewal import Renewal
 from durable_core.adapters.aws.sqs_queues import Addresses, SqsTaskQueues
 from durable_core.adapters.aws.stream import Arming, DeadLetters, Image, Relay
 from durable_core.adapters.aws.wake_ups import SqsWakeUps, TimerAddresses
@@ -38,3 +39,8 @@ def arming(settings: AwsSettings) -> Arming:
         SqsWakeUps(clients, SystemClock(), TimerAddresses.of(settings)),
         DeadLetters(clients, settings.stream_dead_letter_queue_url),
     )
+
+
+def renewal(settings: AwsSettings) -> Renewal:
+    """The renewal of a process, to be made once."""
+    return Renewal(Clients(), settings.prefix, SystemClock())

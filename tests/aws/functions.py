@@ -20,7 +20,7 @@ from durable_core.schema.queues import FIFO_SUFFIX
 from durable_core.wire.methods import WORKFLOW_SERVICE_NAME
 from functions.frontend import handler as frontend
 from functions.history import handler as history
-from functions.matching import poll, relay
+from functions.matching import poll, relay, renew
 from functions.timers import arm, fire
 from tests.unit.functions.events import Context, body_of, http_event
 
@@ -158,7 +158,16 @@ def functions(account: Account, monkeypatch: pytest.MonkeyPatch, **settings: str
 
 def forget() -> None:
     """As if all environments were new."""
-    for made_once in (deployed, frontend.api, poll.api, relay.relay, arm.arming, history.parts, fire.parts):
+    for made_once in (
+        deployed,
+        frontend.api,
+        poll.api,
+        relay.relay,
+        arm.arming,
+        history.parts,
+        fire.parts,
+        renew.renewal,
+    ):
         made_once.cache_clear()
 
 

@@ -30,13 +30,20 @@ from temporalio.api.workflowservice.v1 import (
 )
 
 from durable_core.adapters.aws import messages
+from durable_core.adapters.aws.clients import Clients
+from durable_core.adapters.aws.renewal import Renewal
+from durable_core.adapters.decorators import ManualClock
+from durable_core.adapters.system import SystemClock
 from durable_core.config import BadSettings
+from durable_core.model.times import DAY
 from functions.frontend import handler as frontend
+from functions.matching import renew
 from tests.properties import commands
 from tests.properties.world import QUEUE as QUEUE_NAME
 from tests.unit.functions.events import Context, body_of, http_event
 
 from .functions import Refused, forget, functions
+from .local import PREFIX
 
 pytestmark = pytest.mark.aws
 
@@ -245,6 +252,17 @@ def test_a_damaged_record_is_set_aside_and_the_others_are_relayed(slow_deploymen
     assert workflow_task(deployment).task_token
     letter = deployment.sqs.receive_message(QueueUrl=deployment.dead_letters_url)["Messages"][0]
     assert json.loads(letter["Body"])["what"] == damaged
+
+
+def test_a_task_that_waits_long_is_sent_again_and_a_young_one_is_left(deployment, account):
+    start(deployment)
+    (url,) = deployment.task_queues()
+    renew.handler({}, Context())
+    now = SystemClock().now()
+    assert Renewal(Clients(), PREFIX, ManualClock(now + 6 * DAY)).renew() == 0
+    assert Renewal(Clients(), PREFIX, ManualClock(now + 8 * DAY)).renew() >= 1
+    assert deployment.backlog(url) == 1
+    assert workflow_task(deployment).task_token
 
 
 def test_a_bridge_learns_the_queue_and_hands_its_messages_over(deployment):

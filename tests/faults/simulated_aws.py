@@ -16,7 +16,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from durable_core.adapters.decorators import ManualClock
-from durable_core.model.times import DAY, MINUTE, SECOND
+from durable_core.model.times import DAY, MILLISECOND, MINUTE, SECOND
 
 BASE_URL = "https://sqs.us-east-1.amazonaws.com/123456789012"
 DEDUPLICATED_FOR = 5 * MINUTE
@@ -41,6 +41,8 @@ class Message:
     visible_at: int
     expires_at: int
     number: int
+    sent_at: int
+    name: str
     receipts: int = 0
 
     @property
@@ -99,7 +101,8 @@ class SimulatedAws:
             if queue.sent.get(name, 0) > now:
                 return
             queue.sent[name] = now + DEDUPLICATED_FOR
-        queue.messages.append(Message(body, now + delay, now + RETAINED_FOR, next(self._numbers)))
+        message = Message(body, now + delay, now + RETAINED_FOR, next(self._numbers), now, name)
+        queue.messages.append(message)
         self.accepted.append(body)
 
     def take(self, url: str, limit: int) -> list[Message]:
@@ -207,7 +210,15 @@ class Operations:
         until = aws.clock.now() + seconds * SECOND
         while not (taken := aws.take(url, limit)) and aws.clock.now() < until:
             aws.clock.set(min(until, aws.next_at() or until))
-        return {"Messages": [{"Body": one.body, "ReceiptHandle": one.receipt} for one in taken]}
+        return {"Messages": [_told(message) for message in taken]}
+
+    @staticmethod
+    def list_queues(aws: SimulatedAws, call: Call) -> Answer:
+        """One queue a page."""
+        named = sorted(url for url in aws.queues if url.startswith(aws.url(call["QueueNamePrefix"])))
+        page = int(call.get("NextToken", "0"))
+        answer: Answer = {"QueueUrls": named[page : page + 1]}
+        return answer | ({"NextToken": str(page + 1)} if page + 1 < len(named) else {})
 
     @staticmethod
     def delete_message(aws: SimulatedAws, call: Call) -> Answer:
@@ -236,6 +247,14 @@ class Operations:
         target = call["Target"]
         aws.schedules[call["Name"]] = Schedule(at + late, target["Input"], aws.url(target["Arn"]))
         return {}
+
+
+def _told(message: Message) -> Answer:
+    attributes = {
+        "SentTimestamp": str(message.sent_at // MILLISECOND),
+        "MessageDeduplicationId": message.name,
+    }
+    return {"Body": message.body, "ReceiptHandle": message.receipt, "Attributes": attributes}
 
 
 def image(tasks: bytes, wake_up: bytes) -> dict[str, Any]:
