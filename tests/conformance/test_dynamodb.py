@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from durable_core.adapters.aws import dynamo_transactions, layout
 from durable_core.adapters.aws.clients import Clients
 from durable_core.adapters.aws.documents import emitted
 from durable_core.adapters.aws.dynamo_store import DynamoStore, open_dynamo
@@ -39,6 +40,14 @@ from .contracts.wake_ups import WakeUpsContract
 
 pytestmark = pytest.mark.aws
 
+CRAMPED_LAYOUT = {
+    "SECTIONS_INLINE_MAX": 6,
+    "SECTION_BACK": 5,
+    "PAGE_MIN": 12,
+    "PAGES_WANTED": 3,
+    "TAIL_MAX": 30,
+}
+CRAMPED_TRANSACTIONS = {"VALUE_MAX": 60, "TASKS_MAX": 90, "CORE_MAX": 12, "CHUNK_BYTES": 16, "ITEMS_MAX": 8}
 NOW = 1_700_000_000 * SECOND
 SERVICE_QUEUE = f"{PREFIX}-service.fifo"
 
@@ -223,5 +232,14 @@ class TestDurability(DurabilityContract): ...
 
 
 @pytest.mark.timeout(600)
-def test_random_transactions_do_what_a_dictionary_does(make: Any) -> None:
+@pytest.mark.parametrize("cramped", [False, True])
+def test_random_transactions_do_what_a_dictionary_does(
+    make: Any, monkeypatch: pytest.MonkeyPatch, cramped: bool
+) -> None:
+    """Also where next to nothing fits a document, an item or a transaction."""
+    if cramped:
+        for name, value in CRAMPED_LAYOUT.items():
+            monkeypatch.setattr(layout, name, value)
+        for name, value in CRAMPED_TRANSACTIONS.items():
+            monkeypatch.setattr(dynamo_transactions, name, value)
     run_against_a_model(make, examples=8, steps=25)

@@ -74,6 +74,7 @@ class Body(msgspec.Struct, frozen=True, array_like=True):
 
 Entries = Mapping[str, bytes]
 _decode_body = msgspec.msgpack.Decoder(Body)
+_decode_core = msgspec.msgpack.Decoder(bytes)
 _decode_nodes = msgspec.msgpack.Decoder(tuple[TailNode, ...])
 _decode_entries = msgspec.msgpack.Decoder(dict[str, bytes])
 
@@ -145,6 +146,16 @@ def decode_body(data: bytes) -> Body:
     """Raises `NewerFormat` for what newer code wrote."""
     body: Body = unpacked(data, _decode_body)
     return body
+
+
+def encode_core(core: bytes) -> bytes:
+    """A core that is stored as a blob."""
+    return packed(core)
+
+
+def decode_core(data: bytes) -> bytes:
+    core: bytes = unpacked(data, _decode_core)
+    return core
 
 
 def encode_nodes(nodes: Sequence[TailNode]) -> bytes:

@@ -18,6 +18,7 @@ from durable_core.adapters.aws.documents import (
     Entries,
     PageRef,
     decode_body,
+    decode_core,
     decode_entries,
 )
 from durable_core.adapters.aws.dynamo_database import Database
@@ -115,7 +116,7 @@ class Documents:
         except Missing:
             return None
         if body.core_blob is not None:
-            body = msgspec.structs.replace(body, core=read[body.core_blob])
+            body = msgspec.structs.replace(body, core=decode_core(read[body.core_blob]))
         merged: dict[PageRef, Entries] = {ref: pages[ref] if ref in pages else known[ref] for ref in refs}
         return Document(version, token, body, merged)
 

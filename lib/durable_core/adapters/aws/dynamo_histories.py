@@ -38,15 +38,11 @@ class DynamoHistories:
         return nodes.result(reverse=reverse)
 
     def _known_tail(self, span: BranchRange) -> Sequence[TailNode] | None:
-        """The tail of a cached document, if it holds the whole range."""
+        """The tail of a cached document that goes as far as the range: what is before that tail is in nodes."""
         document = self._documents.of_branch(span.branch_id)
-        if document is None or not document.body.tail:
+        if document is None or document.body.next_event_id < span.end_event_id:
             return None
-        tail = document.body.tail
-        covers = (
-            tail[0].first_event_id <= span.first_event_id and document.body.next_event_id >= span.end_event_id
-        )
-        return tail if covers else None
+        return document.body.tail
 
     def _tail(self, branch_id: str) -> Sequence[TailNode]:
         begins = RunItem.sk.startswith(keys.DOCUMENT)

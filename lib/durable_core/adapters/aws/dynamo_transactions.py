@@ -25,6 +25,7 @@ from durable_core.adapters.aws.documents import (
     Document,
     PageRef,
     encode_body,
+    encode_core,
     encode_entries,
     encode_nodes,
     encode_tasks,
@@ -33,7 +34,6 @@ from durable_core.adapters.aws.documents import (
 )
 from durable_core.adapters.aws.dynamo_items import PartItem, PointerItem, RunItem, ShardItem
 from durable_core.adapters.aws.layout import Layout, next_layout
-from durable_core.adapters.aws.packing import packed
 from durable_core.model.errors import StorageError
 from durable_core.model.ids import RunKey
 from durable_core.model.tasks import Task
@@ -43,6 +43,7 @@ from durable_core.ports.executions import CurrentRunWrite, RunWrite, Transaction
 KB = 1024
 VALUE_MAX = 300 * KB
 """A value that an item holds; DynamoDB allows 400 KB for the whole item."""
+DOCUMENT_MAX = 380 * KB
 CORE_MAX = 128 * KB
 CHUNK_BYTES = 350 * KB
 TASKS_MAX = 64 * KB
@@ -165,7 +166,7 @@ class Preparation:
         for value in run.values:
             if len(value.data) > VALUE_MAX:
                 self._write_ahead(value)
-        if len(write.core) > CORE_MAX and len(core := packed(write.core)) > CORE_MAX:
+        if len(write.core) > CORE_MAX and len(core := encode_core(write.core)) > CORE_MAX:
             run.core = _Value(run_id, "", core)
             self._write_ahead(run.core)
         return run
@@ -216,7 +217,7 @@ class Preparation:
             chores=_chores(write, document) or None,
             expires_at=_seconds(write.retain_until),
         )
-        if len(item.body) + len(run.tasks or b"") > VALUE_MAX + TASKS_MAX:
+        if len(item.body) + len(run.tasks or b"") > DOCUMENT_MAX:
             raise StorageError(f"the document of run {write.key.run_id} is {len(item.body)} bytes large")
         if write.expected_version == 0:
             return Saved(item, RunItem.pk.does_not_exist(), tells=True)
@@ -260,7 +261,7 @@ class Preparation:
         """Items and bytes of the transaction, an upper bound."""
         items, size = 2, 2 * KB
         for run in self._runs:
-            body = len(encode_body(run.layout.document.body)) if run.core is None else VALUE_MAX
+            body = len(encode_body(run.layout.document.body)) if run.core is None else DOCUMENT_MAX
             items += 1 + len(run.carriers) + len(run.write.ancestors)
             size += body + len(run.tasks or b"") + ITEM_OVERHEAD
             size += sum(len(item.tasks) + ITEM_OVERHEAD for item in run.carriers)

@@ -30,8 +30,9 @@ from durable_core.ports.executions import HistoryNode, RunWrite
 KB = 1024
 OVERHEAD = 200
 """Bytes of a document's item besides its body: keys, names, version, token."""
-SECTIONS_INLINE_MAX = 2 * KB
-"""Bytes of entries that a document carries; more move to pages."""
+SECTIONS_INLINE_MAX = 1_400
+"""Bytes of entries that a document carries; more move to pages. Measured: more makes a run with many pending activities
+dearer, and so does less."""
 SECTIONS_INLINE_MAX_CLOSED = 64 * KB
 """The same for a closed run, which is not written again."""
 TAIL_MAX = 64 * KB
