@@ -22,6 +22,7 @@ from temporalio.api.failure.v1 import Failure, ResetWorkflowFailureInfo
 from temporalio.api.history.v1 import (
     ActivityTaskFailedEventAttributes,
     HistoryEvent,
+    WorkflowExecutionSignaledEventAttributes,
     WorkflowExecutionUpdateAdmittedEventAttributes,
     WorkflowTaskFailedEventAttributes,
 )
@@ -183,12 +184,13 @@ def _resend(t: Transition, base: RunState) -> None:
 def reapply(
     t: Transition, events: Iterable[HistoryEvent], excluded: "frozenset[ResetReapplyExcludeType.ValueType]"
 ) -> None:
-    """Add again what came from outside after the point."""
+    """Add again what came from outside after the point. The old run's events stay as they are."""
     for event in events:
         kind = event.event_type
         if kind == T.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED:
             if ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_SIGNAL not in excluded:
-                signaled = event.workflow_execution_signaled_event_attributes
+                signaled = WorkflowExecutionSignaledEventAttributes()
+                signaled.CopyFrom(event.workflow_execution_signaled_event_attributes)
                 signaled.ClearField("external_workflow_execution")  # As on the Temporal server.
                 t.add(kind, links=event.links, workflow_execution_signaled_event_attributes=signaled)
         elif kind == T.EVENT_TYPE_WORKFLOW_EXECUTION_OPTIONS_UPDATED:
@@ -229,7 +231,9 @@ def _reapply_update(t: Transition, event: HistoryEvent) -> None:
 
 def _reapply_child_event(t: Transition, event: HistoryEvent, field: str) -> None:
     """What became of a child that is pending at the point."""
-    told: Any = getattr(event, field)
+    copied = HistoryEvent()
+    copied.CopyFrom(event)
+    told: Any = getattr(copied, field)
     child = t.state.children.get(told.initiated_event_id)
     if child is None:
         return
