@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from temporalio.api.common.v1 import WorkflowExecution, WorkflowType
+from temporalio.api.enums.v1 import WorkflowIdReusePolicy
 from temporalio.api.failure.v1 import Failure
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import (
@@ -28,7 +29,7 @@ from temporalio.api.workflowservice.v1 import (
 
 from durable_core.adapters.decorators import ManualClock
 from durable_core.adapters.sqlite import open_store
-from durable_core.model.errors import NotFound, ServiceError
+from durable_core.model.errors import NotFound, ServiceError, WorkflowExecutionAlreadyStarted
 from durable_core.model.ids import QueueKind, RunKey, WorkflowKey
 from durable_core.model.times import DAY, MILLISECOND, SECOND, duration
 from durable_core.services import service_tasks
@@ -170,16 +171,7 @@ class Simulation:
             return None
         request = self.chance.choice(self.requests)
         if request.is_start:
-            start_workflow_execution(
-                services,
-                StartWorkflowExecutionRequest(
-                    namespace=NAMESPACE,
-                    workflow_id=request.workflow_id,
-                    workflow_type=WorkflowType(name="Work"),
-                    task_queue=TaskQueue(name=QUEUE),
-                    request_id=request.request_id,
-                ),
-            )
+            self._start(services, request)
         else:
             execution = WorkflowExecution(workflow_id=request.workflow_id)
             try:
@@ -202,6 +194,21 @@ class Simulation:
             self.requests.remove(request)
         self.acknowledged.append(request)
         return request
+
+    def _start(self, services: Context, request: Request) -> None:
+        """Only the current run's request IDs are known, so a start that comes again later must be refused by policy."""
+        start = StartWorkflowExecutionRequest(
+            namespace=NAMESPACE,
+            workflow_id=request.workflow_id,
+            workflow_type=WorkflowType(name="Work"),
+            task_queue=TaskQueue(name=QUEUE),
+            request_id=request.request_id,
+            workflow_id_reuse_policy=WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
+        )
+        try:
+            start_workflow_execution(services, start)
+        except WorkflowExecutionAlreadyStarted:
+            self.trace.append(f"{request.workflow_id} was started before")
 
     def _workflow_worker(self, services: Context) -> object:
         poll = PollWorkflowTaskQueueRequest(namespace=NAMESPACE, task_queue=TaskQueue(name=QUEUE))
