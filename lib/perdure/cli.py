@@ -42,14 +42,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="perdure", description="Durable execution that speaks the Temporal protocol."
+        prog="perdure",
+        description="Durable execution that speaks the Temporal protocol. To begin: perdure dev",
     )
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    _add_dev(commands)
     commands.add_parser(
         "demo", help="run an order workflow, kill its server in the middle, and see it finish"
     )
-    _add_dev(commands)
     _add_bridge(commands)
     _add_cost(commands)
     return parser
@@ -69,10 +70,11 @@ def _add_dev(commands: "_Commands") -> None:
         "--http-port",
         type=_port,
         default=DEFAULT_HTTP_PORT,
+        metavar="PORT",
         help="Connect and the Temporal HTTP API; 0 takes any free port (%(default)s)",
     )
     dev.add_argument(
-        "--db", type=Path, metavar="FILE", help="keep data in this file; without, it ends with us"
+        "--db", type=Path, metavar="FILE", help="keep data in this file; without, data ends with the server"
     )
     dev.add_argument(
         "--namespace",
@@ -162,10 +164,9 @@ def _url(text: str) -> str:
 
 
 def _port(text: str) -> int:
-    port = int(text)
-    if not 0 <= port <= 65535:
-        raise argparse.ArgumentTypeError(f"{port} is not a port")
-    return port
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text} is not a port")
+    return int(text)
 
 
 def _version() -> int:
@@ -212,7 +213,10 @@ def _bridge(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int
     try:
         from perdure.bridge.main import BridgeOptions, run
     except ModuleNotFoundError as missing:
-        print(f"perdure: {missing.name} is missing: pip install 'perdure[bridge]'", file=sys.stderr)
+        print(
+            f"perdure: {missing.name} is missing: install the extra: pip install '.[bridge]' in the source tree",
+            file=sys.stderr,
+        )
         return 1
 
     return run(
@@ -236,7 +240,10 @@ def _cost(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     try:
         from perdure.cost.main import CostOptions, run
     except ModuleNotFoundError as missing:
-        print(f"perdure: {missing.name} is missing: pip install 'perdure[bridge]'", file=sys.stderr)
+        print(
+            f"perdure: {missing.name} is missing: install the extra: pip install '.[bridge]' in the source tree",
+            file=sys.stderr,
+        )
         return 1
 
     return run(

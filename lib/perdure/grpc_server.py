@@ -32,7 +32,9 @@ def bind(server: Any, ip: str, port: int) -> int:
     try:
         bound: int = server.add_insecure_port(address)
     except RuntimeError as error:
-        raise OSError(f"cannot listen on {address}: is another server running there?") from error
+        raise OSError(
+            f"cannot listen on {address}: is another server (Temporal's?) running there? --port takes another one"
+        ) from error
     return bound
 
 

@@ -246,7 +246,7 @@ class Deployment:
         return self.process("observer").parts.context.reader
 
     def check(self) -> None:
-        """The invariants of histories (DESIGN §8), on what is stored."""
+        """The invariants of histories (docs/ARCHITECTURE.md, Invariants), on what is stored."""
         runs = self.runs()
         invariants.check_one_open(runs)
         for run in runs:

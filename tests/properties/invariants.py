@@ -1,7 +1,7 @@
-"""What must hold after every step (DESIGN §8), checked on what is stored and not on what a process remembers.
+"""What must hold after every step, checked on what is stored and not on what a process remembers.
 
-A newcomer's trap: that something will wake a run has two forms, an armed wake-up and a task in a queue, received or
-not. Either is enough, and what has neither is lost.
+The invariants and their numbers: docs/ARCHITECTURE.md. A newcomer's trap: that something will wake a run has
+two forms, an armed wake-up and a task in a queue, received or not. Either is enough, and what has neither is lost.
 """
 
 from collections.abc import Iterator

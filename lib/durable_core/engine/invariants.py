@@ -1,4 +1,7 @@
-"""Cheap checks of every transition before it is committed (DESIGN §8): a defect stops here, not in the data."""
+"""Cheap checks of every transition before it is committed: a defect stops here, not in the data.
+
+The invariants and their numbers: docs/ARCHITECTURE.md.
+"""
 
 from durable_core.engine.transition import Transition
 from durable_core.model.errors import IllegalTransition

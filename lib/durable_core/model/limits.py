@@ -6,7 +6,6 @@ Source of each: the dynamic configuration of the Temporal server 1.32, and what 
 from durable_core.model.times import DAY, HOUR, MINUTE, SECOND
 
 id_length_max = 1000  # bytes: workflow, activity, timer, signal, request IDs, type and task queue names
-run_id_length = 36  # characters
 
 blob_bytes_max = 2 * 1024 * 1024  # bytes: one payload field of a request or a command
 truncated_failure_message_max = 524_272  # characters kept of a failure that is too large
@@ -20,7 +19,6 @@ user_metadata_details_bytes_max = 20_000  # bytes
 fairness_key_length_max = 64  # characters
 links_count_max = 10
 link_bytes_max = 4_000  # bytes
-callbacks_count_max = 32
 
 updates_in_flight_max = 10  # a run: updates that are not completed
 updates_per_run_max = 2000
@@ -32,7 +30,9 @@ history_bytes_suggest_continue_as_new = 4 * 1024 * 1024  # bytes
 history_events_max = 50 * 1024  # events
 history_bytes_max = 50 * 1024 * 1024  # bytes
 history_page_nodes_max = 256  # nodes a page of GetWorkflowExecutionHistory
-history_page_bytes_max = 3 * 1024 * 1024  # bytes a page, but for a single larger node: clients take 4 MB a message
+history_page_bytes_max = (
+    3 * 1024 * 1024
+)  # bytes a page, but for a single larger node: clients take 4 MB a message
 workflow_task_history_nodes = 256  # nodes in a polled workflow task; the rest is fetched by its page token
 
 pending_activities_max = 2000
@@ -74,12 +74,8 @@ queries_buffered_max = 1  # a run: queries that wait for a workflow task
 retention_default = 1 * DAY
 retention_min = 1 * HOUR
 duration_max = 100 * 365 * DAY  # longer durations are capped to this
-workflow_id_reuse_minimal_interval = (
-    0  # a start that terminates the open run too soon after its start is refused
-)
 
 run_interval_min = 1 * SECOND  # a run that lived shorter is followed only after the rest of this
-poll_timeout_min = 1 * SECOND  # polls with less of a deadline are refused
 
 commit_attempts_max = 8  # load-decide-commit rounds before a conflict is reported
 

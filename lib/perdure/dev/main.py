@@ -18,7 +18,9 @@ from temporalio.api.workflowservice.v1 import RegisterNamespaceRequest
 from durable_core.adapters.sqlite import CannotOpen, DatabaseInUse, NewerFormat, NotOurDatabase
 from durable_core.bootstrap import embedded
 from durable_core.config import Settings
-from durable_core.model.errors import NamespaceAlreadyExists, ShardsMismatch
+from durable_core.model import limits
+from durable_core.model.errors import InvalidArgument, NamespaceAlreadyExists, ShardsMismatch
+from durable_core.model.times import SECOND
 from durable_core.services.frontend.register_namespace import register_namespace
 from durable_core.services.rpcs import OPERATOR_SERVICE, WORKFLOW_SERVICE
 from durable_core.wire.methods import OPERATOR_SERVICE_NAME, WORKFLOW_SERVICE_NAME, MethodTable
@@ -26,10 +28,14 @@ from perdure.dev.notifications import InProcessNotifications
 from perdure.dev.server import Server, ServerOptions
 
 EXIT_REFUSED = 1
+
+
+class NamespaceRefused(Exception):
+    """A name that no namespace may have. Says which, and why."""
+
+
 # Reasons that a person can do something about; anything else is a defect and shows its traceback.
-_CANNOT_START = (CannotOpen, DatabaseInUse, NewerFormat, NotOurDatabase, ShardsMismatch)
-# The retention that `temporal server start-dev` gives its namespaces.
-RETENTION_SECONDS = 24 * 3600
+_CANNOT_START = (CannotOpen, DatabaseInUse, NewerFormat, NotOurDatabase, NamespaceRefused, ShardsMismatch)
 
 
 def run(options: ServerOptions) -> int:
@@ -82,9 +88,11 @@ async def _serve(options: ServerOptions) -> None:
 
 def _create_namespaces(context: Any, names: tuple[str, ...]) -> None:
     for name in names:
-        retention = Duration(seconds=RETENTION_SECONDS)
+        retention = Duration(seconds=limits.retention_default // SECOND)
         request = RegisterNamespaceRequest(namespace=name, workflow_execution_retention_period=retention)
         try:
             register_namespace(context, request)
         except NamespaceAlreadyExists:
             continue
+        except InvalidArgument as refusal:
+            raise NamespaceRefused(f"--namespace {name!r}: {refusal}") from refusal
