@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -269,11 +269,17 @@ class AgainstAModel(RuleBasedStateMachine):
             self.pointers[current.key] = current.current
 
 
-def run_against_a_model(make: Callable[[], Factory], *, examples: int = 50, steps: int = 40) -> None:
+def run_against_a_model(
+    make: Callable[[], Factory], *, examples: int = 50, steps: int = 40, shrinks: bool = True
+) -> None:
+    """`shrinks`: look for the shortest way to a failure, which takes many runs."""
+    phases = list(Phase) if shrinks else [Phase.explicit, Phase.reuse, Phase.generate]
+
     class OfThisBackend(AgainstAModel):
         def __init__(self) -> None:
             super().__init__(make)
 
     run_state_machine_as_test(
-        OfThisBackend, settings=settings(max_examples=examples, stateful_step_count=steps, deadline=None)
+        OfThisBackend,
+        settings=settings(max_examples=examples, stateful_step_count=steps, deadline=None, phases=phases),
     )
