@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,6 +21,9 @@ from perdure.demo.server import ServerProcess, dev_command, free_port
 from tests.architecture.source_tree import ROOT
 
 SECONDS_MAX = 60
+# The SDK's native threads may touch the interpreter while it ends, whatever server they talked to; it then aborts after
+# everything is done (temporalio/sdk-python, issue 300).
+ENDING = "Python runtime state: finalizing"
 
 
 @pytest.fixture
@@ -45,18 +49,20 @@ def _block(language: str, beginning: str, ports: dict[str, str]) -> str:
     return found
 
 
-def _run(command: list[str], **options: object) -> str:
+def _run(command: list[str], *, may_abort: bool = False, **options: object) -> str:
+    """What the command says. `may_abort`: after that it may die of its own threads."""
     run = subprocess.run(  # type: ignore[call-overload]
         command, capture_output=True, text=True, check=False, timeout=SECONDS_MAX, **options
     )
-    assert run.returncode == 0, run.stdout + run.stderr
+    aborted = may_abort and run.returncode == -signal.SIGABRT and ENDING in run.stderr
+    assert run.returncode == 0 or aborted, run.stdout + run.stderr
     return str(run.stdout)
 
 
 def test_the_python_example_says_what_the_readme_says(ports: dict[str, str], tmp_path: Path) -> None:
     program = tmp_path / "hello.py"
     program.write_text(_block("python", "class Greeting", ports), encoding="utf-8")
-    assert _run([sys.executable, str(program)]) == _block("text", "approved:", ports)
+    assert _run([sys.executable, str(program)], may_abort=True) == _block("text", "approved:", ports)
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
