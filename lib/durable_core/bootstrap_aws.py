@@ -112,8 +112,9 @@ class Tally:
 
 
 def the_world() -> Outside:
-    hasty = Clients(fast_path.READ_SECONDS, fast_path.ATTEMPTS)
-    return Outside(Clients(), hasty, SystemClock(), SystemIds(), time.sleep)
+    clients = Clients()
+    hasty = clients.with_bounds(fast_path.READ_SECONDS, fast_path.ATTEMPTS)
+    return Outside(clients, hasty, SystemClock(), SystemIds(), time.sleep)
 
 
 @cache

@@ -8,6 +8,7 @@ from temporalio.api.enums.v1 import EventType as T
 from temporalio.api.enums.v1 import WorkflowExecutionStatus
 
 from durable_core.adapters.aws import messages
+from durable_core.model.errors import AmbiguousCommit, Conflict, ShardOwnershipLost, Throttled
 from durable_core.model.ids import QueueKey, QueueKind
 from durable_core.model.tasks import ActivityTask, WorkflowTask
 from durable_core.model.times import SECOND
@@ -207,6 +208,21 @@ def test_messages_may_be_delivered_twice_and_late(deploy, seed):
     finished(deployment, "a", "b")
 
 
+@pytest.mark.parametrize("nth", [1, 3, 6])
+@pytest.mark.parametrize(
+    "when, error",
+    [
+        pytest.param("before", Conflict("in the way"), id="conflict"),
+        pytest.param("before", Throttled("slow down"), id="throttled"),
+        pytest.param("before", ShardOwnershipLost("stolen"), id="shard lost"),
+        pytest.param("before", AmbiguousCommit("request lost"), id="request lost"),
+        pytest.param("after", AmbiguousCommit("reply lost"), id="reply lost"),
+    ],
+)
+def test_dynamodb_may_refuse_or_its_reply_be_lost(deploy, when, error, nth):
+    run(deploy(seed=nth, interfere=Once(when, "commit", error, nth)), "a")
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_several_processes_may_fight_for_one_shard(deploy, seed):
     run(deploy(seed=seed), "a", "b", "c", processes=4)
@@ -221,7 +237,9 @@ def test_everything_may_fail_at_once(deploy, seed, fast_path):
         luck = chance.random()
         if luck < 0.01:
             raise Killed
-        if luck < 0.03 and operation not in ("commit", "view"):
+        if luck < 0.03 and operation == "commit":
+            raise AmbiguousCommit("lost") if when == "after" else Throttled("slow down")
+        if luck < 0.03 and operation != "view":
             raise refused("InternalError")
 
     deployment = deploy(seed=seed, fast_path=fast_path, interfere=interfere)
