@@ -1,4 +1,4 @@
-"""`python -m localstack up|down`: what `make aws-up` and `make aws-down` run.
+"""`python -m localstack up|down|test`: what `make aws-up`, `make aws-down` and `make test-aws` run.
 
 What does not live here: starting and deploying (`local_aws`, `deployment`).
 A newcomer's trap: AWS_ENDPOINT_URL decides. Where it is set, that local AWS is deployed to and nothing is started; so
@@ -8,12 +8,14 @@ the same command serves MiniStack, LocalStack, and whatever else speaks for AWS.
 import argparse
 import io
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import cast
 
+from localstack.bridge import bridge
 from localstack.deployment import ROOT, CommandFailed, Deployed, Deployments
-from localstack.local_aws import REGION, LocalAws, MiniStack, NotReady
+from localstack.local_aws import REGION, LocalAws, MiniStack, NotReady, free_port
 
 STATE = ROOT / ".localstack"
 PORT = 4566
@@ -25,10 +27,13 @@ def main() -> int:
     # What is being done is told while it is done, also into a file.
     cast(io.TextIOWrapper, sys.stdout).reconfigure(line_buffering=True)
     try:
-        if options.command == "up":
-            _up(options)
-        else:
-            _down(options)
+        match options.command:
+            case "up":
+                _explain(*_up(options))
+            case "test":
+                return _test(options)
+            case _:
+                _down(options)
     except (CommandFailed, NotReady) as failure:
         print(failure, file=sys.stderr)
         return 1
@@ -37,7 +42,7 @@ def main() -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m localstack", description=__doc__.splitlines()[0])
-    parser.add_argument("command", choices=("up", "down"))
+    parser.add_argument("command", choices=("up", "down", "test"))
     parser.add_argument("--port", type=int, default=PORT, help="MiniStack's port (%(default)s)")
     parser.add_argument("--state", type=Path, default=STATE, help="where templates and logs go")
     parser.add_argument(
@@ -48,10 +53,11 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME=VALUE",
         help="a parameter of the deployment; may be given several times",
     )
+    parser.add_argument("pytest", nargs="*", metavar="-- ARGUMENT", help="of `test`: what pytest is told")
     return parser
 
 
-def _up(options: argparse.Namespace) -> None:
+def _up(options: argparse.Namespace) -> tuple[LocalAws, Deployed]:
     parameters = dict(given.split("=", 1) for given in options.parameter)
     given = os.environ.get("AWS_ENDPOINT_URL")
     if given:
@@ -61,8 +67,23 @@ def _up(options: argparse.Namespace) -> None:
         aws = MiniStack(options.state, options.port).start()
         # MiniStack runs functions on the interpreter that it runs on itself.
         parameters.setdefault("bundle", "local")
-    deployed = Deployments(aws, options.state, print).deploy(parameters)
-    _explain(aws, deployed)
+    return aws, Deployments(aws, options.state, print).deploy(parameters)
+
+
+def _test(options: argparse.Namespace) -> int:
+    """Run tests that take a server's address against a deployment of their own; pytest's exit code."""
+    options.state = options.state / "test"
+    options.port = free_port()
+    try:
+        aws, deployed = _up(options)
+        with bridge(aws, deployed.url, options.state) as running:
+            print(f"Testing against {running.address}")
+            environment = {**os.environ, "PERDURE_TEST_TARGET": running.address}
+            command = [sys.executable, "-m", "pytest", *options.pytest]
+            return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
+    finally:
+        if not os.environ.get("AWS_ENDPOINT_URL"):
+            MiniStack(options.state, options.port).stop()
 
 
 def _explain(aws: LocalAws, deployed: Deployed) -> None:

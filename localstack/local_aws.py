@@ -24,6 +24,10 @@ STOP_SECONDS_MAX = 15.0
 POLL_SECONDS = 0.1
 
 
+# What this process started. It may outlive us, and Python calls a forgotten process that still runs a mistake.
+_children: dict[int, "subprocess.Popen[bytes]"] = {}
+
+
 class NotReady(Exception):
     """The local AWS does not answer, or ended. Says where its log is."""
 
@@ -102,6 +106,7 @@ class MiniStack:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
+        _children[process.pid] = process
         self._process_id.write_text(str(process.pid), encoding="ascii")
         self._await_ready(process)
         return self.aws
@@ -115,7 +120,7 @@ class MiniStack:
         if not _signal(process_id, signal.SIGTERM):
             return False
         deadline = time.monotonic() + STOP_SECONDS_MAX
-        while _signal(process_id, 0) and time.monotonic() < deadline:
+        while _runs(process_id) and time.monotonic() < deadline:
             time.sleep(POLL_SECONDS)
         _signal(process_id, signal.SIGKILL)
         return True
@@ -128,6 +133,12 @@ class MiniStack:
             if time.monotonic() > deadline:
                 raise NotReady(f"MiniStack does not answer on port {self.port}; see {self._log}")
             time.sleep(POLL_SECONDS)
+
+
+def _runs(process_id: int) -> bool:
+    """A child that has ended stays known to the system until its parent has asked about it."""
+    child = _children.get(process_id)
+    return _signal(process_id, 0) if child is None else child.poll() is None
 
 
 def free_port() -> int:

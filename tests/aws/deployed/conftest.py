@@ -1,0 +1,77 @@
+"""The deployment, a bridge before it, and clients of the bridge.
+
+AWS_ENDPOINT_URL names a local AWS that runs already; without it one is started. A newcomer's trap: the first call of
+each function starts a process that imports everything, so the first test waits for what the others do not.
+"""
+
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+import pytest_asyncio
+from temporalio.client import Client
+
+from localstack.bridge import Bridge
+from localstack.bridge import bridge as started_bridge
+from localstack.deployment import Deployments
+from localstack.local_aws import LocalAws, MiniStack, free_port
+from tests.aws.deployed.sharing import given_url, shared
+
+
+@pytest.fixture(scope="session")
+def deployment_folder(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    if shutil.which("npm") is None:
+        pytest.skip("the CDK's command needs Node.js and npm")
+    base = tmp_path_factory.getbasetemp()
+    return (base if worker_id == "master" else base.parent) / "deployed"
+
+
+@pytest.fixture(scope="session")
+def deployed(deployment_folder: Path) -> Iterator[dict[str, str]]:
+    """`aws` and `url` of the deployment with its usual parameters."""
+    given = given_url()
+    port = free_port()
+
+    def make() -> dict[str, str]:
+        ministack = MiniStack(deployment_folder, port)
+        aws = LocalAws(given) if given else ministack.start()
+        parameters = {"bundle": "lambda" if given else "local"}
+        return {"aws": aws.url, "url": Deployments(aws, deployment_folder).deploy(parameters).url}
+
+    def remove() -> None:
+        if not given:
+            MiniStack(deployment_folder, port).stop()
+
+    with shared(deployment_folder, make, remove) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def aws(deployed: dict[str, str]) -> LocalAws:
+    return LocalAws(deployed["aws"])
+
+
+@pytest.fixture(scope="session")
+def deployments(aws: LocalAws, deployment_folder: Path) -> Deployments:
+    return Deployments(aws, deployment_folder)
+
+
+@pytest.fixture(scope="session")
+def bridge(
+    deployed: dict[str, str], aws: LocalAws, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Bridge]:
+    with started_bridge(aws, deployed["url"], tmp_path_factory.mktemp("bridge")) as running:
+        yield running
+
+
+@pytest_asyncio.fixture
+async def client(bridge: Bridge) -> AsyncIterator[Client]:
+    yield await Client.connect(bridge.address)
+
+
+@pytest.fixture
+def unique() -> str:
+    """A name no other test uses: for task queues and workflow IDs."""
+    return f"deployed-{uuid4()}"
