@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 from temporalio.api.common.v1 import WorkflowExecution, WorkflowType
 from temporalio.api.enums.v1 import WorkflowIdReusePolicy
@@ -25,6 +25,7 @@ from temporalio.api.workflowservice.v1 import (
     RespondWorkflowTaskFailedRequest,
     SignalWorkflowExecutionRequest,
     StartWorkflowExecutionRequest,
+    TerminateWorkflowExecutionRequest,
 )
 
 from durable_core.adapters.decorators import ManualClock
@@ -42,6 +43,7 @@ from durable_core.services.frontend.respond_workflow_task_completed import respo
 from durable_core.services.frontend.respond_workflow_task_failed import respond_workflow_task_failed
 from durable_core.services.frontend.signal_workflow_execution import signal_workflow_execution
 from durable_core.services.frontend.start_workflow_execution import start_workflow_execution
+from durable_core.services.frontend.terminate_workflow_execution import terminate_workflow_execution
 from durable_core.services.matching.poll_activity_task_queue import poll_activity_task_queue
 from durable_core.services.matching.poll_workflow_task_queue import poll_workflow_task_queue
 from durable_core.services.timers.fire_wake_up import fire_wake_up
@@ -53,22 +55,24 @@ from .scheduler import Scheduler
 from .worker import FROM_OUTSIDE, SIGNALS, answer
 
 WORKFLOWS = ("a", "b", "c")
+TERMINATED = "d"
 TURNS_MAX = 100_000
 IDLE_TURNS = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a client wants of a workflow: to start it, or that it gets a signal."""
+    """What a client wants of a workflow."""
 
+    kind: Literal["start", "signal", "terminate"]
     workflow_id: str
-    request_id: str
-    is_start: bool = False
+    request_id: str = ""
 
 
 def _wanted() -> list[Request]:
-    starts = [Request(name, f"start-{name}", is_start=True) for name in WORKFLOWS]
-    return starts + [Request(name, f"signal-{number}") for name in WORKFLOWS for number in range(SIGNALS)]
+    starts = [Request("start", name, f"start-{name}") for name in (*WORKFLOWS, TERMINATED)]
+    signals = [Request("signal", name, f"signal-{number}") for name in WORKFLOWS for number in range(SIGNALS)]
+    return [*starts, *signals, Request("terminate", TERMINATED)]
 
 
 @dataclass
@@ -170,30 +174,46 @@ class Simulation:
         if not self.requests:
             return None
         request = self.chance.choice(self.requests)
-        if request.is_start:
-            self._start(services, request)
-        else:
-            execution = WorkflowExecution(workflow_id=request.workflow_id)
-            try:
-                signal_workflow_execution(
-                    services,
-                    SignalWorkflowExecutionRequest(
-                        namespace=NAMESPACE,
-                        workflow_execution=execution,
-                        signal_name=FROM_OUTSIDE,
-                        request_id=request.request_id,
-                    ),
-                )
-            except NotFound as error:
-                if "already completed" not in error.message or self._is_open(request.workflow_id):
-                    return None
-                if request in self.requests:
-                    self.requests.remove(request)
-                return f"came too late: {request}"
-        if request in self.requests:
-            self.requests.remove(request)
+        try:
+            match request.kind:
+                case "start":
+                    self._start(services, request)
+                case "signal":
+                    self._signal(services, request)
+                case "terminate":
+                    self._terminate(services, request)
+        except NotFound as error:
+            if "already completed" not in error.message or self._is_open(request.workflow_id):
+                return None
+            self._take(request)
+            return f"came too late: {request}"
+        self._take(request)
         self.acknowledged.append(request)
         return request
+
+    def _take(self, request: Request) -> None:
+        """Another client may have had the same answer."""
+        if request in self.requests:
+            self.requests.remove(request)
+
+    def _signal(self, services: Context, request: Request) -> None:
+        signal_workflow_execution(
+            services,
+            SignalWorkflowExecutionRequest(
+                namespace=NAMESPACE,
+                workflow_execution=WorkflowExecution(workflow_id=request.workflow_id),
+                signal_name=FROM_OUTSIDE,
+                request_id=request.request_id,
+            ),
+        )
+
+    def _terminate(self, services: Context, request: Request) -> None:
+        terminate_workflow_execution(
+            services,
+            TerminateWorkflowExecutionRequest(
+                namespace=NAMESPACE, workflow_execution=WorkflowExecution(workflow_id=request.workflow_id)
+            ),
+        )
 
     def _start(self, services: Context, request: Request) -> None:
         """Only the current run's request IDs are known, so a start that comes again later must be refused by policy."""

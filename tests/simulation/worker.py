@@ -15,12 +15,16 @@ from tests.properties import commands
 
 SIGNALS = 3
 FROM_OUTSIDE = "from outside"
+_TERMINATE = 1
 _ABANDON = 2
 _NONE = Duration()
 
 
 def answer(workflow_id: str, events: Sequence[HistoryEvent]) -> list[Command]:
-    """The commands for a history. A child (`kid-…`) only completes; `c` begins with a run that goes on as a new one."""
+    """The commands for a history.
+
+    A child (`kid-…`) only completes; `c` begins with a run that goes on as a new one; `d` runs until it is terminated.
+    """
     if workflow_id.startswith("kid-"):
         return [commands.complete_workflow()]
     started = events[0].workflow_execution_started_event_attributes
@@ -28,11 +32,15 @@ def answer(workflow_id: str, events: Sequence[HistoryEvent]) -> list[Command]:
         return [commands.continue_as_new(_NONE)]
     if not any(event.event_type == T.EVENT_TYPE_TIMER_STARTED for event in events):
         return _begin(workflow_id)
-    return [commands.complete_workflow()] if _is_done(workflow_id, events) else []
+    if workflow_id == "d" or not _is_done(workflow_id, events):
+        return []
+    return [commands.complete_workflow()]
 
 
 def _begin(workflow_id: str) -> list[Command]:
     minute = Duration(seconds=60)
+    if workflow_id == "d":
+        return [commands.start_timer("t", minute), commands.start_child("kid-d", _TERMINATE, _NONE)]
     return [
         commands.schedule_activity("x", minute),
         commands.schedule_activity("y", Duration(seconds=5), heartbeat=Duration(seconds=2)),
