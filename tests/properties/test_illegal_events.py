@@ -24,6 +24,18 @@ from .world import World
 
 HOUR = Duration(seconds=3600)
 ABANDON = ParentClosePolicy.PARENT_CLOSE_POLICY_ABANDON
+STATES = (
+    "fresh",
+    "started",
+    "busy",
+    "waiting",
+    "updated",
+    "transient",
+    "cancelled",
+    "closed",
+    "delayed",
+    "unborn",
+)
 UNKNOWN_TYPES = (0, 9_999, T.EVENT_TYPE_NEXUS_OPERATION_SCHEDULED)
 
 
@@ -223,7 +235,7 @@ RULES = {
 }
 
 
-@pytest.mark.parametrize("name", list(states()))
+@pytest.mark.parametrize("name", STATES)
 @given(data=st.data())
 @settings(max_examples=200, deadline=None)
 def test_an_illegal_event_raises_and_changes_nothing(name, data):

@@ -6,7 +6,7 @@ from durable_core.engine import codec
 from durable_core.model.errors import Code
 from durable_core.model.state import SECTIONS, Core, RunState
 from durable_core.ports.executions import StoredRun
-from tests.properties.test_illegal_events import states
+from tests.properties.test_illegal_events import STATES, states
 
 
 def stored(state, version=7):
@@ -17,7 +17,7 @@ def stored(state, version=7):
     return StoredRun(version, codec.encode_core(state.core), codec.encode_changes(fresh))
 
 
-@pytest.mark.parametrize("name", list(states()))
+@pytest.mark.parametrize("name", STATES)
 def test_a_run_survives_its_stored_form(name):
     state = states()[name]
     back = codec.decode(stored(state))

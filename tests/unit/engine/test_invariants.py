@@ -8,7 +8,7 @@ from durable_core.engine import invariants
 from durable_core.engine.transition import Transition
 from durable_core.model.errors import IllegalTransition
 from durable_core.model.times import SECOND
-from tests.properties.test_illegal_events import states
+from tests.properties.test_illegal_events import STATES, states
 from tests.properties.world import CountedIds
 
 NOW = 1_700_000_010 * SECOND
@@ -25,7 +25,7 @@ def signal(t):
     )
 
 
-@pytest.mark.parametrize("name", [name for name in states() if name != "unborn"])
+@pytest.mark.parametrize("name", [name for name in STATES if name != "unborn"])
 def test_what_the_services_made_passes(name):
     invariants.check(transition(name))
 
