@@ -7,8 +7,11 @@ A newcomer's trap: an expiry that is set is a deletion that is announced. It is 
 that no other one shares, and removed before anything else can rely on it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
 
 from durable_core.adapters.aws import keys
 from durable_core.adapters.aws.documents import (
@@ -56,7 +59,7 @@ class Chores:
         if chores & SHARE:
             for branch in body.ancestors:
                 self._share(branch)
-        if chores & RETIRE:
+        if chores & RETIRE and tables.EXPIRES_AT in image:
             self._retire(run_id, body, int(image[tables.EXPIRES_AT]["N"]))
         elif chores & SETTLE:
             self.settle(body.unsettled)
@@ -69,8 +72,8 @@ class Chores:
         for item in self._documents_of(branch):
             if not item.expires_at:
                 continue
-            actions = [RunItem.kept_until.set(item.expires_at), RunItem.expires_at.remove()]
-            self._database.change(RunItem, item.pk, item.sk, actions, RunItem.expires_at == item.expires_at)
+            kept = [RunItem.kept_until.set(item.expires_at), RunItem.expires_at.remove()]
+            self._change(item, kept, RunItem.expires_at == item.expires_at)
 
     def _retire(self, run_id: str, body: Body, expires_at: int) -> None:
         """The run is closed: let what is stored beside its document expire with it, and what only it still shares."""
@@ -92,10 +95,13 @@ class Chores:
             until = expires_at
             for item in self._documents_of(branch):
                 until = max(until, int(item.kept_until or 0))
-                self._database.change(
-                    RunItem, item.pk, item.sk, [RunItem.expires_at.set(until)], RunItem.kept_until.exists()
-                )
+                self._change(item, [RunItem.expires_at.set(until)], RunItem.kept_until.exists())
             self._expire([branch], until)
+
+    def _change(self, item: RunItem, actions: Sequence[Action], condition: Condition) -> None:
+        """Change a document, which then is in the stream once more and must not emit again what it emitted."""
+        emitted = [RunItem.tasks.remove(), RunItem.wake_up.remove(), RunItem.chores.remove()]
+        self._database.change(RunItem, item.pk, item.sk, [*actions, *emitted], condition)
 
     def _is_shared(self, branch: str) -> bool:
         marks = self._database.query(PartItem, branch, PartItem.sk.startswith(keys.SHARED), page=1)

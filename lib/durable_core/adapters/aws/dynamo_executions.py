@@ -190,9 +190,9 @@ class DynamoExecutions:
 
     def _was_committed(self, transaction: Transaction, reasons: list[CancellationReason | None]) -> bool:
         """Whether the documents bear the transaction's token: the attempt is a repetition."""
-        if not transaction.runs:
+        if not transaction.runs or len(reasons) < len(transaction.runs):
             return False
-        for write, reason in zip(transaction.runs, reasons, strict=False):
+        for write, reason in zip(transaction.runs, reasons, strict=True):
             if reason is not None and reason.raw_item is not None:
                 token = reason.raw_item.get("token", {}).get("S")
             elif reason is None or reason.code == REFUSED:
