@@ -1,4 +1,4 @@
-"""What calls the functions that nobody waits for: the stream of the runs table, and the two queues.
+"""What calls the functions that nobody waits for: the stream of the runs table, the two queues, and the day.
 
 What does not live here: what becomes of a failed message of a queue (its redrive policy, in `queues`).
 A newcomer's trap: a stream's shard stands still while a batch of it fails. So the handlers set a record aside that can
@@ -9,7 +9,10 @@ from collections.abc import Mapping
 
 from aws_cdk import Duration
 from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_lambda_destinations as destinations
 from aws_cdk import aws_lambda_event_sources as sources
 
 from durable_core.schema import tables as schema
@@ -31,6 +34,7 @@ def connect(functions: Functions, runs: dynamodb.ITable, queues: Queues) -> None
         functions.of[work].add_event_source(
             sources.SqsEventSource(queue, batch_size=QUEUE_BATCH, report_batch_item_failures=True)
         )
+    _daily(functions.of[Work.RENEW], queues)
 
 
 def _stream(
@@ -49,4 +53,18 @@ def _stream(
             on_failure=sources.SqsDlq(queues.stream_dead_letters),
             filters=[lambda_.FilterCriteria.filter({"dynamodb": {"NewImage": image}}) for image in images],
         )
+    )
+
+
+def _daily(function: lambda_.Function, queues: Queues) -> None:
+    """Once a day. Nobody waits for the answer, so a round that fails three times is set aside to be seen."""
+    function.configure_async_invoke(
+        on_failure=destinations.SqsDestination(queues.stream_dead_letters), retry_attempts=2
+    )
+    events.Rule(
+        function,
+        "Daily",
+        description="Sends tasks that have waited long again, before SQS forgets them",
+        schedule=events.Schedule.rate(Duration.days(1)),
+        targets=[targets.LambdaFunction(function)],
     )

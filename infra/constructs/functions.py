@@ -36,6 +36,7 @@ class Work(Enum):
     HISTORY = "history", "functions.history.handler.handler", 60, False
     ARM = "arm", "functions.timers.arm.handler", 30, False
     FIRE = "fire", "functions.timers.fire.handler", 20, False
+    RENEW = "renew", "functions.matching.renew.handler", 900, False
 
     def __init__(self, label: str, handler: str, seconds: int, interactive: bool) -> None:
         self.label = label

@@ -39,6 +39,7 @@ _RECEIVE = (
     "sqs:GetQueueAttributes",
     "sqs:ReceiveMessage",
 )
+_RENEW = ("sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:ReceiveMessage", "sqs:SendMessage")
 _WAIT = ("sqs:ChangeMessageVisibility", "sqs:ReceiveMessage")
 _ENGINES = (Work.FRONTEND, Work.POLL, Work.HISTORY, Work.FIRE)
 _TASK_QUEUES_REASON = (
@@ -64,6 +65,10 @@ def grant(prefix: str, functions: Functions, tables: Tables, queues: Queues, sch
             function,
             "dynamodb:ListStreams, which an event source needs, knows no resources; it shows names alone.",
         )
+    renew = functions.of[Work.RENEW]
+    _allow_task_queues(renew, prefix, _RENEW)
+    _allow(renew, ["sqs:ListQueues"], ["*"])
+    acknowledge_everything(renew, "sqs:ListQueues knows no resources; it shows names alone.")
     for function in (arm, fire):
         queues.timer.grant_send_messages(function)
         schedules.grant_create(function)

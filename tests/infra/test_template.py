@@ -147,9 +147,20 @@ def test_relay_and_arm_are_called_only_for_what_concerns_them(usual):
 
 
 def test_no_function_is_called_asynchronously_without_a_destination(each):
-    # Lambda retries and then forgets what was invoked without waiting; nothing here may invoke that way.
-    for name in ("SNS::Subscription", "Events::Rule", "Logs::SubscriptionFilter", "S3::Bucket"):
+    # Lambda retries and then forgets what was invoked without waiting, unless it is told where to put it.
+    for name in ("SNS::Subscription", "Logs::SubscriptionFilter", "S3::Bucket"):
         assert not [each for each in each.properties(name) if "lambda" in json.dumps(each)]
+    configured = {
+        config["FunctionName"]["Ref"]
+        for config in each.properties("Lambda::EventInvokeConfig")
+        if config["DestinationConfig"]["OnFailure"]["Destination"]
+    }
+    called = {
+        target["Arn"]["Fn::GetAtt"][0]
+        for rule in each.properties("Events::Rule")
+        for target in rule["Targets"]
+    }
+    assert called == configured != set()
 
 
 def test_a_caller_of_the_api_gets_the_functions_answer_before_the_api_gives_up(each):
@@ -177,7 +188,12 @@ def test_every_route_is_authorized_unless_none_was_asked_for_by_name(templates, 
 
 
 def test_no_permission_names_every_resource_but_those_whose_actions_know_none(each):
-    knows_none = {"dynamodb:ListStreams", "xray:PutTraceSegments", "xray:PutTelemetryRecords"}
+    knows_none = {
+        "dynamodb:ListStreams",
+        "sqs:ListQueues",
+        "xray:PutTraceSegments",
+        "xray:PutTelemetryRecords",
+    }
     offenders = [
         (policy, statement["Action"])
         for policy, statement in each.statements()
