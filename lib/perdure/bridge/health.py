@@ -46,11 +46,13 @@ class Health(health_pb2_grpc.HealthServicer):
         known = request.service in self._services
         last = None
         while True:
+            # Looked at first: a drain that begins while we ask is still told, with the next turn.
+            ending = self._draining.is_set()
             status = await self._status() if known else _UNKNOWN
             if status != last:
                 last = status
                 yield health_pb2.HealthCheckResponse(status=status)
-            if self._draining.is_set():
+            if ending:
                 return
             try:
                 await asyncio.wait_for(self._draining.wait(), WATCH_SECONDS)

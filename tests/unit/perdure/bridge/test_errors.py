@@ -9,6 +9,8 @@ from google.rpc.status_pb2 import Status
 from temporalio.api.failure.v1 import Failure
 
 from durable_core.model.errors import Code, NotFound, ServiceError, Unavailable
+from durable_core.model.ids import RunKey
+from durable_core.services import unit_of_work
 from durable_core.wire.errors import CONNECT_CODES, RequestTooLarge, connect_error, status_details
 from perdure.bridge.errors import CODES, failure_of
 
@@ -26,6 +28,8 @@ def _example(kind: type[ServiceError]) -> ServiceError:
             given[name] = Failure(message="why")
         elif "ValueType" in text:
             given[name] = 1
+        elif "RunKey" in text:
+            given[name] = RunKey("namespace", "workflow", "run")
         elif "Sequence" in text:
             given[name] = [NotFound("first"), Unavailable("second")]
         elif "Message" not in text:
@@ -33,6 +37,8 @@ def _example(kind: type[ServiceError]) -> ServiceError:
     return kind(**given)
 
 
+# An error counts once its module is loaded, and this one has an error of its own.
+assert unit_of_work.RunNotFound in _classes(ServiceError)
 KINDS = [kind for kind in _classes(ServiceError) if kind.__module__.startswith("durable_core.")]
 
 
