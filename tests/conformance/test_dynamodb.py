@@ -35,6 +35,7 @@ from .contracts.durability import DurabilityContract
 from .contracts.fencing import FencingContract
 from .contracts.histories import HistoriesContract
 from .contracts.sections import SectionsContract, ValuesContract
+from .contracts.short_lived import PollersContract, QueriesContract, ShortLived
 from .contracts.task_queues import TaskQueuesContract
 from .contracts.transactions import PointersContract, TokensContract, TransactionsContract
 from .contracts.wake_ups import WakeUpsContract
@@ -131,7 +132,7 @@ class AwsFactory:
         created = self._clients.sqs.create_queue(QueueName=SERVICE_QUEUE, Attributes=attributes)
         self._account = account
         self._service_queue_url: str = created["QueueUrl"]
-        self._clock = ManualClock(NOW)
+        self.clock = ManualClock(NOW)
         self._outbox = Outbox(account)
         self._queues: list[SqsTaskQueues] = []
         self._first: Deployed | None = None
@@ -140,7 +141,7 @@ class AwsFactory:
         addresses = Addresses(PREFIX, self._service_queue_url)
         queues = SqsTaskQueues(self._clients, addresses, short_reads=True)
         self._queues.append(queues)
-        store = open_dynamo(PREFIX, self._clock, self._account.access)
+        store = open_dynamo(PREFIX, self.clock, self._account.access)
         return Deployed(store, queues, WakeUpsOfTheStream(self._outbox))
 
     def open(self) -> Deployed:
@@ -195,6 +196,12 @@ def factory(make: Any) -> Iterator[Factory]:
         yield opened
 
 
+@pytest.fixture
+def lived(factory: AwsFactory) -> ShortLived:
+    first, second = factory.open().store, factory.second().store
+    return ShortLived(first.queries, second.queries, first.pollers, second.pollers, factory.clock)
+
+
 class TestTransactions(TransactionsContract): ...
 
 
@@ -226,6 +233,12 @@ class TestWakeUps(WakeUpsContract): ...
 
 
 class TestCatalog(CatalogContract): ...
+
+
+class TestQueries(QueriesContract): ...
+
+
+class TestPollers(PollersContract): ...
 
 
 class TestDeleting(DeletingContract): ...
