@@ -106,6 +106,8 @@ class Counting:
                     for request in requests:
                         size = _operation_size({"Put": request.get("PutRequest", {})})
                         self.counted.write_units += _units(size, WRITE_UNIT_BYTES)
+            case _:
+                """It writes nothing."""
 
     def _answered(self, parsed: Mapping[str, Any], model: Any, **_: Any) -> None:
         if model.service_model.service_name != "dynamodb":
@@ -120,6 +122,8 @@ class Counting:
                         self._read([item])
             case "Query":
                 self._read(parsed.get("Items", ()))
+            case _:
+                """It reads nothing, or what it reads is not billed as reading."""
 
     def _read(self, items: Sequence[Item]) -> None:
         self.counted.read_units += _units(sum(item_size(item) for item in items), READ_UNIT_BYTES)
