@@ -1,6 +1,5 @@
 """The frontend: every call but the polls, by Connect or by the Temporal HTTP API."""
 
-from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -8,14 +7,13 @@ from aws_lambda_powertools.logging import correlation_paths
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2, event_source
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from durable_core.adapters.aws.answering import Limits
 from durable_core.bootstrap_aws import deployed
 from durable_core.config import aws_settings
 from durable_core.services.rpcs import OPERATOR_SERVICE, WORKFLOW_SERVICE
-from durable_core.wire.http import HttpCall
 from durable_core.wire.methods import OPERATOR_SERVICE_NAME, WORKFLOW_SERVICE_NAME, MethodTable
 from durable_core.wire.router import Router
 from functions.api_gateway import ApiGateway
+from functions.frontend.waiting import Waits
 from functions.observing import Observing
 
 observing = Observing("frontend")
@@ -27,12 +25,8 @@ def api() -> ApiGateway:
     parts = deployed(aws_settings())
     table = MethodTable({WORKFLOW_SERVICE_NAME: WORKFLOW_SERVICE, OPERATOR_SERVICE_NAME: OPERATOR_SERVICE})
 
-    def run(call: HttpCall, until: Limits) -> tuple[Any, Mapping[str, str]]:
-        rpc = call.method.rpc
-        assert rpc is not None
-        return parts.answering.call(rpc, call.request, until, call.headers), {}
-
-    return ApiGateway(Router(table), parts.context.clock, run, observing, parts.tally.take)
+    waits = Waits(parts.answering, parts.context.clock)
+    return ApiGateway(Router(table), parts.context.clock, waits.run, observing, parts.tally.take)
 
 
 @observing.logger.inject_lambda_context(correlation_id_path=correlation_paths.API_GATEWAY_HTTP)

@@ -123,6 +123,27 @@ def test_a_workflow_with_an_activity_lives_on_the_fast_path_alone(deployment):
     assert closing == [T.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED]
 
 
+def test_a_caller_that_waits_itself_is_told_to_come_again_and_gets_the_end(deployment):
+    run_id = start(deployment).run_id
+    request = GetWorkflowExecutionHistoryRequest(
+        namespace=NAMESPACE,
+        execution=WorkflowExecution(workflow_id="order-17"),
+        wait_new_event=True,
+        history_event_filter_type=CLOSE,
+    )
+    looked = deployment.respond("GetWorkflowExecutionHistory", request, perdure_wait="look")
+    assert body_of(looked) == b""
+    again = looked["headers"]["perdure-again"]
+    assert again == run_id
+    how = {"perdure_wait": "last", "perdure_resume": again}
+    answer = GetWorkflowExecutionHistoryResponse
+    assert deployment.call("GetWorkflowExecutionHistory", request, answer, **how).next_page_token
+    respond(deployment, workflow_task(deployment), commands.complete_workflow())
+    how = {"perdure_wait": "look", "perdure_resume": again}
+    ended = deployment.call("GetWorkflowExecutionHistory", request, answer, **how)
+    assert [event.event_type for event in ended.history.events] == [T.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED]
+
+
 def test_a_workflow_lives_on_the_relay_alone(slow_deployment):
     deployment = slow_deployment
     run_id = start(deployment).run_id

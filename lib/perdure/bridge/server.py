@@ -17,6 +17,7 @@ from durable_core.wire.methods import SERVICES
 from perdure.bridge.endpoint import Endpoint
 from perdure.bridge.errors import CallFailed
 from perdure.bridge.health import Health
+from perdure.bridge.looking import LOOKS, Looks
 from perdure.bridge.metadata import headers_of, patience
 from perdure.bridge.polling import POLLS, WORKFLOW_SERVICE, Polls
 from perdure.grpc_server import OPTIONS, bind, too_large
@@ -36,12 +37,15 @@ class BridgeServer:
         """`with_authorization`: the callers' own authorization is passed on."""
         self._endpoint = endpoint
         self._polls = polls
+        self._looks = Looks(endpoint)
         self._server = grpc.aio.server(options=OPTIONS)
         self._health = Health(frozenset(SERVICES), self.endpoint_answers)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         names = (*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
         reflection.enable_server_reflection(names, self._server)
-        self._server.add_generic_rpc_handlers((_Forwarding(endpoint, polls, with_authorization),))
+        self._server.add_generic_rpc_handlers(
+            (_Forwarding(endpoint, polls, self._looks, with_authorization),)
+        )
 
     async def start(self, ip: str, port: int) -> int:
         """Listen. The port that was bound; OSError when it is taken."""
@@ -52,6 +56,7 @@ class BridgeServer:
     async def drain(self, seconds: float = DRAIN_SECONDS) -> None:
         """Refuse new calls, answer waiting polls with nothing, and let the others finish."""
         self._health.drain()
+        self._looks.drain()
         await self._polls.drain(seconds)
         await self._server.stop(seconds)
 
@@ -68,9 +73,10 @@ class BridgeServer:
 class _Forwarding(grpc.GenericRpcHandler):
     """Every method has one of two handlers; the path comes to them by the call's details."""
 
-    def __init__(self, endpoint: Endpoint, polls: Polls, with_authorization: bool) -> None:
+    def __init__(self, endpoint: Endpoint, polls: Polls, looks: Looks, with_authorization: bool) -> None:
         self._endpoint = endpoint
         self._polls = polls
+        self._looks = looks
         self._with_authorization = with_authorization
         self._handlers: dict[str, Any] = {}
 
@@ -101,6 +107,8 @@ class _Forwarding(grpc.GenericRpcHandler):
         try:
             if path in POLLS:
                 return await self._polls.poll(path, data, headers, seconds)
+            if path in LOOKS:
+                return await self._looks.call(path, data, headers, seconds)
             return (await self._endpoint.call(path, data, headers, seconds)).body
         except CallFailed as failure:
             trailers = () if failure.details is None else (("grpc-status-details-bin", failure.details),)

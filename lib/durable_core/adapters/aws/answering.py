@@ -87,6 +87,39 @@ class Answering:
         finally:
             self._queues.give_back()
 
+    def look(
+        self,
+        rpc: Rpc,
+        request: Any,
+        resume: str | None,
+        held_until: int,
+        until: Limits,
+        headers: Mapping[str, str],
+    ) -> tuple[Any, str | None]:
+        """For a caller that waits itself: the answer, or None and the word to come again with.
+
+        Looks again until `held_until`, at least once.
+        """
+        held_until = min(held_until, until.caller, until.edge)
+        interval = LOOK_AGAIN_FIRST
+        while True:
+            outcome = self._run(
+                rpc.function, request, Call(until.caller, resume=resume, headers=dict(headers))
+            )
+            if not isinstance(outcome, Wait):
+                return outcome, None
+            resume = outcome.resume
+            if self._clock.now() >= held_until:
+                return None, str(resume)
+            self._wait(outcome.topics, held_until, interval)
+            interval = min(int(interval * LOOK_AGAIN_FACTOR), LOOK_AGAIN_MAX)
+
+    def look_last(
+        self, rpc: Rpc, request: Any, resume: str | None, until: Limits, headers: Mapping[str, str]
+    ) -> Any:
+        """What such a caller is answered when its time is over."""
+        return self._run(rpc.function, request, Call(until.caller, True, resume, dict(headers)))
+
     def _wait_for_answer(self, rpc: Rpc, request: Any, until: Limits, headers: dict[str, str]) -> Any:
         began = self._clock.now()
         margin = min(limits.long_poll_margin, int((until.caller - began) * MARGIN_SHARE))
