@@ -1,4 +1,4 @@
-"""Callers that wait for a run themselves: the first look waits a moment, later ones not at all, the last one answers."""
+"""Callers that wait for a run themselves: the first look waits a moment, later ones not at all, the last answers."""
 
 import pytest
 from temporalio.api.history.v1 import History, HistoryEvent
