@@ -197,7 +197,7 @@ def test_a_hello_workflow_of_one_process_keeps_the_budget(deployment: Deployment
     found = counted(deployment, process, process)
     assert len(found.transactions) <= TRANSACTIONS_MAX
     assert found.write_units <= WRITE_UNITS_MAX - WRITE_UNITS_OF_VISIBILITY
-    assert found.of("dynamodb") <= 12
+    assert found.of("dynamodb") <= 11
     assert found.read_units <= 8
 
 
@@ -205,5 +205,5 @@ def test_a_hello_workflow_of_two_functions_keeps_the_budget_and_no_transaction_f
     found = counted(deployment, deployment.process("frontend"), deployment.process("matching"))
     assert len(found.transactions) <= TRANSACTIONS_MAX
     assert found.write_units <= WRITE_UNITS_MAX - WRITE_UNITS_OF_VISIBILITY
-    assert found.of("dynamodb") <= 17
+    assert found.of("dynamodb") <= 16
     assert found.read_units <= 18

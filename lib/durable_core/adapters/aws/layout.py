@@ -28,7 +28,7 @@ from durable_core.model.errors import StorageError
 from durable_core.ports.executions import HistoryNode, RunWrite
 
 KB = 1024
-OVERHEAD = 200
+OVERHEAD = 130
 """Bytes of a document's item besides its body: keys, names, version, token."""
 SECTIONS_INLINE_MAX = 1_400
 """Bytes of entries that a document carries; more move to pages. Measured: more makes a run with many pending activities

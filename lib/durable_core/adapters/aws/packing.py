@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from durable_core.model.errors import StorageError
+from durable_core.model.errors import Unavailable
 
 FORMAT = 1
 PLAIN = bytes((FORMAT, 0))
@@ -21,7 +21,7 @@ LEVEL = 6
 _encode = msgspec.msgpack.Encoder().encode
 
 
-class NewerFormat(StorageError):
+class NewerFormat(Unavailable):
     """Newer code wrote this."""
 
 
