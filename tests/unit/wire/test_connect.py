@@ -80,7 +80,11 @@ def test_a_timeout_is_read_in_milliseconds():
         ({**PROTO, "content-encoding": "gzip"}, gzip.compress(b"cut off", mtime=0)[:-9], "invalid_argument"),
         ({**PROTO, "content-encoding": "br"}, b"", "unimplemented"),
         (PROTO, b"x" * (REQUEST_BYTES_MAX + 1), "resource_exhausted"),
-        ({**PROTO, "content-encoding": "gzip"}, gzip.compress(b"0" * 9_000_000, mtime=0), "resource_exhausted"),
+        (
+            {**PROTO, "content-encoding": "gzip"},
+            gzip.compress(b"0" * 9_000_000, mtime=0),
+            "resource_exhausted",
+        ),
     ],
 )
 def test_what_cannot_be_decoded_is_refused_with_a_code(headers, body, code):
