@@ -56,12 +56,23 @@ def _is_set(field: str) -> Callable[[Any], bool]:
     return check
 
 
+QUEUE_RATE_UNLIMITED = 100_000.0
+"""Activities a second of a whole queue that mean no limit: the Go SDK asks for them in every poll."""
+
+
+def _is_slowed(request: Any) -> bool:
+    metadata = request.task_queue_metadata
+    if not metadata.HasField("max_tasks_per_second"):
+        return False
+    return bool(metadata.max_tasks_per_second.value < QUEUE_RATE_UNLIMITED)
+
+
 REFUSED: dict[str, dict[str, Callable[[Any], bool]]] = {
     "StartWorkflowExecution": {
         "propagated_nexus_serialization_context": _is_set("propagated_nexus_serialization_context")
     },
     "PollActivityTaskQueue": {
-        "task_queue_metadata": _is_set("task_queue_metadata"),
+        "task_queue_metadata": _is_slowed,
         "deployment_options": _is_versioned,
     },
     "PollWorkflowTaskQueue": {"deployment_options": _is_versioned},

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.wrappers_pb2 import DoubleValue
 from temporalio.api.enums.v1 import WorkerVersioningMode
 from temporalio.api.workflowservice.v1 import (
     PollActivityTaskQueueRequest,
@@ -17,7 +18,7 @@ import durable_core.services
 from durable_core.model.errors import Unimplemented
 from durable_core.services import rpcs
 from durable_core.services.calls import Rpc
-from durable_core.services.request_fields import HINTS, HINTS_OF, REFUSED, checked
+from durable_core.services.request_fields import HINTS, HINTS_OF, QUEUE_RATE_UNLIMITED, REFUSED, checked
 from durable_core.wire.methods import OPERATOR_SERVICE_NAME, SERVICES, WORKFLOW_SERVICE_NAME
 
 SERVICES_FOLDER = Path(durable_core.services.__file__).parent
@@ -67,7 +68,10 @@ def test_every_hint_and_refusal_names_a_field_that_exists() -> None:
 @pytest.mark.parametrize(
     "name, request_",
     [
-        ("PollActivityTaskQueue", PollActivityTaskQueueRequest(task_queue_metadata={})),
+        (
+            "PollActivityTaskQueue",
+            PollActivityTaskQueueRequest(task_queue_metadata={"max_tasks_per_second": DoubleValue(value=5)}),
+        ),
         (
             "PollActivityTaskQueue",
             PollActivityTaskQueueRequest(
@@ -89,3 +93,10 @@ def test_what_is_not_there_is_refused_and_named(name: str, request_: object) -> 
 def test_what_asks_for_nothing_special_is_served() -> None:
     rpc = checked("PollActivityTaskQueue", Rpc(lambda context, request: "served"))
     assert rpc.function(None, PollActivityTaskQueueRequest(deployment_options={})) == "served"
+
+
+def test_a_poll_that_names_the_go_sdks_rate_for_no_limit_is_served() -> None:
+    rpc = checked("PollActivityTaskQueue", Rpc(lambda context, request: "served"))
+    rate = DoubleValue(value=QUEUE_RATE_UNLIMITED)
+    request = PollActivityTaskQueueRequest(task_queue_metadata={"max_tasks_per_second": rate})
+    assert rpc.function(None, request) == "served"
