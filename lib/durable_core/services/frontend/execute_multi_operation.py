@@ -24,6 +24,7 @@ from durable_core.model.errors import (
     DeadlineExceeded,
     InvalidArgument,
     MultiOperationFailed,
+    NotFound,
     OperationAborted,
     ServiceError,
 )
@@ -194,7 +195,8 @@ def _reply(
 ) -> ExecuteMultiOperationResponse | None:
     state = context.runs.read(sent.key)
     info = state.updates.get(sent.update.meta.update_id)
-    assert info is not None
+    if info is None:
+        raise NotFound(f'update "{sent.update.meta.update_id}" not found')
     made = updates.progress(context, state, info)
     wanted = (
         change.wait_policy.lifecycle_stage or updates.Stage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_ACCEPTED

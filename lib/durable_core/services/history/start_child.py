@@ -15,7 +15,7 @@ from durable_core.engine import children, closing, starting, workflow_tasks
 from durable_core.engine.transition import Transition
 from durable_core.model import cron
 from durable_core.model.errors import NamespaceNotFound, NotFound, WorkflowExecutionAlreadyStarted
-from durable_core.model.ids import WorkflowKey
+from durable_core.model.ids import RunKey, WorkflowKey
 from durable_core.model.state import ChildInfo, RunState
 from durable_core.model.tasks import StartChild, Task
 from durable_core.model.times import duration, nanos, timestamp
@@ -32,7 +32,7 @@ def start_child(context: Context, task: Task, body: StartChild) -> None:
     if parent is None or child is None:
         return
     if not parent.is_open:
-        _stop_unrecorded(context, child)
+        _stop_unrecorded(context, parent, child)
         return
     initiated = context.reader.event(parent.core, body.initiated_event_id)
     if child.started_event_id:
@@ -51,8 +51,8 @@ def start_child(context: Context, task: Task, body: StartChild) -> None:
     recorded = _record_start(context, task, child.initiated_event_id, run_id, initiated)
     if recorded is not None:
         _begin(context, recorded)
-    else:
-        _stop_unrecorded(context, child)
+    elif (closed := context.runs.find(task.run)) is not None:
+        _stop_unrecorded(context, closed, child)
 
 
 def _create(context: Context, parent: RunState, child: ChildInfo, initiated: HistoryEvent) -> str:
@@ -159,8 +159,19 @@ def _record_failure(
     context.runs.update(task.run, decide)
 
 
-def _stop_unrecorded(context: Context, child: ChildInfo) -> None:
-    """The parent closed before it knew that its child had started: the child never begins, whatever its policy."""
+def _stop_unrecorded(context: Context, parent: RunState, child: ChildInfo) -> None:
+    """The parent closed before it knew that its child had started: the child never begins, whatever its policy.
+
+    Unless the parent was reset and the run that goes on starts the same child.
+    """
+    key = RunKey(parent.core.namespace_id, parent.core.workflow_id, parent.core.run_id)
+    going_on: RunState | None = parent
+    while going_on is not None and going_on.core.reset_run_id:
+        going_on = context.runs.find(key.workflow.run(going_on.core.reset_run_id))
+    if going_on is not None and going_on.is_open:
+        same = going_on.children.get(child.initiated_event_id)
+        if same is not None and same.request_id == child.request_id:
+            return
     workflow = WorkflowKey(child.namespace_id, child.workflow_id)
 
     def decide(t: Transition) -> None:
