@@ -122,6 +122,8 @@ async def demo(folder: Path) -> asyncio.subprocess.Process:
         *("env", f"TMPDIR={folder}", sys.executable, "-m", "perdure", "demo"),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
+        # A test run in the background of a shell ignores SIGINT, and so would all that it starts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
 
 

@@ -233,8 +233,12 @@ async def family_events_of_a_child_are_buffered(env: Environment) -> None:
     task = await parent.workflow_task()
     await child.step(complete_workflow())
     await env.until_event("WORKFLOW_EXECUTION_COMPLETED", env.id("child"))
-    description = await env.describe()
-    env.note("pending children", list(description.pending_children))
+
+    async def told() -> bool:
+        return not (await env.describe()).pending_children
+
+    # The news of the child's end takes its time to its parent; it waits there, and the child is not pending any more.
+    await env.until("the parent knows of its child's end", told)
     await env.signal("wake up")
     await parent.complete(task)
     await env.until_event("CHILD_WORKFLOW_EXECUTION_COMPLETED")
