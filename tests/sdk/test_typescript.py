@@ -5,58 +5,31 @@ named by the content of the lock file; nothing is installed into the checkout.
 """
 
 import asyncio
-import fcntl
-import hashlib
 import json
-import os
 import shutil
-import subprocess
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-SAMPLE = Path(__file__).with_name("typescript")
-NPM = shutil.which("npm")
-NODE = shutil.which("node")
-INSTALL_SECONDS_MAX = 300
-
-pytestmark = pytest.mark.skipif(NPM is None or NODE is None, reason="needs Node.js 20 or newer with npm")
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Only one process at a time: test processes that run side by side share the installation."""
-    with path.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+from tests.sdk.common.languages import BUILD_SECONDS_MAX, typescript_installed, typescript_missing
 
 
 @pytest.fixture(scope="module")
 def installed() -> Path:
     """The sample's folder with its packages installed as the lock file says."""
-    key = hashlib.sha256((SAMPLE / "package-lock.json").read_bytes()).hexdigest()[:16]
-    folder = Path(tempfile.gettempdir()) / f"perdure-typescript-{os.getuid()}-{key}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    with locked(folder / "lock"):
-        shutil.copytree(SAMPLE, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("node_modules"))
-        if not (folder / "complete").exists():
-            assert NPM is not None
-            subprocess.run(
-                [NPM, "ci", "--no-audit", "--no-fund"], cwd=folder, check=True, timeout=INSTALL_SECONDS_MAX
-            )
-            (folder / "complete").touch()
-    return folder
+    missing = typescript_missing()
+    if missing is not None:
+        pytest.skip(missing)
+    return typescript_installed()
 
 
-@pytest.mark.timeout(INSTALL_SECONDS_MAX + 120)
+@pytest.mark.timeout(BUILD_SECONDS_MAX + 120)
 @pytest.mark.asyncio
 async def test_a_typescript_worker_and_client_run_unchanged(installed, target, unique):
-    assert NODE is not None
+    node = shutil.which("node")
+    assert node is not None
     process = await asyncio.create_subprocess_exec(
-        NODE,
+        node,
         "src/hello.mjs",
         target,
         unique,
