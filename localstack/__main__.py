@@ -23,7 +23,10 @@ PORT = 4566
 
 def main() -> int:
     """Run the command that the arguments name; its exit code."""
-    options = _parser().parse_args()
+    given = sys.argv[1:]
+    end = given.index("--") if "--" in given else len(given)
+    options = _parser().parse_args(given[:end])
+    options.pytest = given[end + 1 :]
     # What is being done is told while it is done, also into a file.
     cast(io.TextIOWrapper, sys.stdout).reconfigure(line_buffering=True)
     try:
@@ -41,7 +44,11 @@ def main() -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m localstack", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m localstack",
+        description=__doc__.splitlines()[0],
+        epilog="What follows `--` after `test` is pytest's.",
+    )
     parser.add_argument("command", choices=("up", "down", "test"))
     parser.add_argument("--port", type=int, default=PORT, help="MiniStack's port (%(default)s)")
     parser.add_argument("--state", type=Path, default=STATE, help="where templates and logs go")
@@ -53,7 +60,6 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME=VALUE",
         help="a parameter of the deployment; may be given several times",
     )
-    parser.add_argument("pytest", nargs="*", metavar="-- ARGUMENT", help="of `test`: what pytest is told")
     return parser
 
 
