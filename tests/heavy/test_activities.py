@@ -107,6 +107,35 @@ async def test_answers_by_id_cost_the_same_whether_one_is_pending_or_a_thousand(
     meter.compare("a completion by ID: in a run with one activity pending and with a thousand", *costs)
 
 
+async def test_a_timer_fires_in_a_run_with_one_activity_pending_and_with_a_thousand(env, meter):
+    costs = []
+    for name, count in (("small", 1), ("wide", MANY)):
+        workflow_id, worker = await scheduled(env, name, count)
+        await env.signal("go", workflow_id)
+        await worker.step(*(start_timer(str(number), 0.5 + number / 50) for number in range(50)))
+        fired = env.until_event("TIMER_FIRED", workflow_id, n=50)
+        costs.append(await meter.cost([fired]))
+    meter.compare("fifty timers, one every 20 ms: with one activity pending and with a thousand", *costs)
+
+
+async def test_polls_for_large_inputs_cost_no_more_where_a_thousand_were_scheduled_at_once(env, meter):
+    costs = []
+    for name, count in (("few", 10), ("wide", MANY)):
+        workflow_id, worker = env.id(name), RawWorker(env, env.queue(name))
+        await env.start(workflow_id, task_queue={"name": worker.queue})
+        large = payloads("x" * 3_000)
+        await worker.step(
+            *(
+                schedule_activity(env, str(number), task_queue={"name": worker.queue}, input=large)
+                for number in range(count)
+            )
+        )
+        costs.append(await meter.cost(worker.activity_task() for _ in range(10)))
+    meter.compare(
+        "a poll for an activity with 3 KB of input: of ten scheduled at once, of a thousand", *costs
+    )
+
+
 async def test_a_failure_of_each_of_a_thousand_activities_is_retried(env, meter):
     workflow_id, worker = env.id(), RawWorker(env)
     await env.start(workflow_id)

@@ -38,14 +38,8 @@ class HistoryReader:
 
     def page(self, core: Core, first: int, end: int, *, nodes_max: int) -> Page:
         """Events `first` to `end` (excluded), forward, at most `nodes_max` nodes of them."""
-        events: list[HistoryEvent] = []
-        full = False
-        position = first
-        for node, full in _bounded(self._forward(core, first, end, nodes_max), nodes_max):
-            events.extend(node)
-            position = node[-1].event_id + 1
-            if full:
-                break
+        events, full = _filled(self._forward(core, first, end, nodes_max), nodes_max)
+        position = events[-1].event_id + 1 if events else first
         return Page(events, position if position < end or full else 0)
 
     def events(self, core: Core, first: int, end: int) -> Iterator[HistoryEvent]:
@@ -68,20 +62,16 @@ class HistoryReader:
 
         After a full page that ends with the first event it is -1: one more, empty page follows.
         """
-        events: list[HistoryEvent] = []
-        full = False
-        position = last + 1
-        for node, full in _bounded(self._backward(core, last, nodes_max), nodes_max):
-            events.extend(reversed(node))
-            position = node[0].event_id
-            if full:
-                break
+        events, full = _filled(self._backward(core, last, nodes_max), nodes_max)
+        position = events[-1].event_id if events else last + 1
         if position > 1:
             return Page(events, position - 1)
         return Page(events, -1 if full else 0)
 
-    def _forward(self, core: Core, first: int, end: int, nodes_max: int) -> Iterator[list[HistoryEvent]]:
-        """The events of each node in the range, read a few nodes at a time."""
+    def _forward(
+        self, core: Core, first: int, end: int, nodes_max: int
+    ) -> Iterator[tuple[list[HistoryEvent], int]]:
+        """The events of each node in the range with the node's bytes, read a few nodes at a time."""
         at_once = min(nodes_max, NODES_AT_ONCE)
         for span in spans(core, first, end):
             position = span.first_event_id
@@ -91,11 +81,11 @@ class HistoryReader:
                 for _, blob in nodes:
                     inside = _inside(blob, rest)
                     position = inside[-1].event_id + 1
-                    yield inside
+                    yield inside, len(blob)
                 if len(nodes) < at_once:
                     break
 
-    def _backward(self, core: Core, last: int, nodes_max: int) -> Iterator[list[HistoryEvent]]:
+    def _backward(self, core: Core, last: int, nodes_max: int) -> Iterator[tuple[list[HistoryEvent], int]]:
         at_once = min(nodes_max, NODES_AT_ONCE)
         for span in reversed(list(spans(core, 1, last + 1))):
             end = span.end_event_id
@@ -105,7 +95,7 @@ class HistoryReader:
                 for _, blob in nodes:
                     inside = _inside(blob, rest)
                     end = inside[0].event_id
-                    yield inside
+                    yield inside[::-1], len(blob)
                 if len(nodes) < at_once:
                     break
 
@@ -122,14 +112,20 @@ def _inside(blob: bytes, span: BranchRange) -> list[HistoryEvent]:
     return events
 
 
-def _bounded(
-    nodes: Iterator[list[HistoryEvent]], nodes_max: int
-) -> Iterator[tuple[list[HistoryEvent], bool]]:
-    """Each node, and whether the page is full with it."""
+def _filled(
+    nodes: Iterator[tuple[list[HistoryEvent], int]], nodes_max: int
+) -> tuple[list[HistoryEvent], bool]:
+    """The events of the nodes that fit on one page, at least one node's, and whether the page is full with them."""
+    events: list[HistoryEvent] = []
     size = 0
-    for number, node in enumerate(nodes, 1):
-        size += sum(event.ByteSize() for event in node)
-        yield node, number >= nodes_max or size >= limits.history_page_bytes_max
+    for number, (node, node_bytes) in enumerate(nodes, 1):
+        size += node_bytes
+        if events and size > limits.history_page_bytes_max:
+            return events, True
+        events.extend(node)
+        if number >= nodes_max:
+            return events, True
+    return events, False
 
 
 def spans(core: Core, first: int, end: int) -> Iterator[BranchRange]:
