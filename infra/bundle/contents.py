@@ -15,6 +15,9 @@ TEMPORALIO_INIT = '"""Only the message types of the API: a function runs no work
 # The services that the functions call, under botocore's names for them.
 SERVICES = frozenset({"dynamodb", "scheduler", "sqs"})
 
+# Of Powertools' utilities those that the handlers use, and what these use; most of the others bring a great deal along.
+POWERTOOLS_UTILITIES = frozenset({"batch", "data_classes", "jmespath_utils", "typing"})
+
 # What our own code has beside what runs on Lambda: the embedded system's half.
 _EMBEDDED = ("durable_core/bootstrap.py", "durable_core/adapters/sqlite/", "durable_core/adapters/memory/")
 
@@ -56,6 +59,12 @@ def _botocore(path: PurePosixPath) -> bool:
     return path.parts[2] in SERVICES and not path.name.startswith("examples-")
 
 
+def _powertools(path: PurePosixPath) -> bool:
+    if path.suffix != ".py" or path.parts[1] == "event_handler":
+        return False
+    return path.parts[1] != "utilities" or len(path.parts) == 3 or path.parts[2] in POWERTOOLS_UTILITIES
+
+
 def _google_apis(path: PurePosixPath) -> bool:
     return path.suffix == ".py" and path.parts[1] in {"api", "rpc"}
 
@@ -65,6 +74,7 @@ def _python_only(path: PurePosixPath) -> bool:
 
 
 _RULES: dict[str, Callable[[PurePosixPath], bool]] = {
+    "aws_lambda_powertools": _powertools,
     "boto3": _python_only,
     "botocore": _botocore,
     "croniter": _python_only,
