@@ -5,6 +5,8 @@ earlier than the armed wake-up moves it; one that went away is left to a wake-up
 A newcomer's trap: the armed time is therefore a lower bound, never the next deadline itself.
 """
 
+from heapq import heapify, heappop, heappush
+
 from temporalio.api.enums.v1 import EventType, TimeoutType
 from temporalio.api.history.v1 import TimerFiredEventAttributes
 
@@ -12,6 +14,10 @@ from durable_core.engine import activities, closing, workflow_tasks
 from durable_core.engine.transition import Transition
 from durable_core.machines import activity
 from durable_core.model.state import Core, RunState, TimerInfo
+
+_TIMER, _ACTIVITY = 0, 1
+# When it is due; a timer or an activity; the event that started or scheduled it; the timer's ID. Ties are broken thus.
+_Due = tuple[int, int, int, str]
 
 
 def workflow_task_deadline(core: Core) -> int:
@@ -72,8 +78,9 @@ def arm(state: RunState, retention: int, *, fired: bool) -> int | None:
 def fire(t: Transition) -> None:
     """Do everything that is due at the transition's time, in the order of its deadlines."""
     core = t.state.core
+    waiting = _due_entries(t)
     while t.state.is_open:
-        due = earliest(t.state)
+        due = min([*_run_deadlines(core), *(entry[0] for entry in waiting[:1])], default=0)
         if not due or due > t.now:
             return
         if core.run_expires_at == due:
@@ -86,7 +93,22 @@ def fire(t: Transition) -> None:
         elif workflow_task_deadline(core) == due:
             _time_out_workflow_task(t)
         else:
-            _fire_section(t, due)
+            _fire_entry(t, waiting)
+
+
+def _due_entries(t: Transition) -> list[_Due]:
+    """Timers and activities that are due, as a heap. The sections are walked once, however many deadlines they hold."""
+    entries: list[_Due] = [
+        (timer.fires_at, _TIMER, timer.started_event_id, timer.timer_id)
+        for timer in t.state.timers.values()
+        if timer.fires_at <= t.now
+    ]
+    for info in t.state.activities.values():
+        due = activity.deadline(info)[0]
+        if due and due <= t.now:
+            entries.append((due, _ACTIVITY, info.scheduled_event_id, ""))
+    heapify(entries)
+    return entries
 
 
 def _time_out_workflow_task(t: Transition) -> None:
@@ -98,18 +120,25 @@ def _time_out_workflow_task(t: Transition) -> None:
     workflow_tasks.time_out(t, kind)
 
 
-def _fire_section(t: Transition, due: int) -> None:
-    timers = [timer for timer in t.state.timers.values() if timer.fires_at == due]
-    for timer in sorted(timers, key=lambda info: info.started_event_id):
+def _fire_entry(t: Transition, waiting: list[_Due]) -> None:
+    """Do what the first entry stands for, and let an activity wait again for what is due of it after that."""
+    _, kind, event_id, timer_id = heappop(waiting)
+    if kind == _TIMER:
+        timer = t.state.timers.get(timer_id)
+        assert timer is not None
         _fire_timer(t, timer)
-    for info in list(t.state.activities.values()):
-        at, kind = activity.deadline(info)
-        if at != due:
-            continue
-        if kind is None:
-            activities.redispatch(t, info)
-        else:
-            activities.time_out(t, info, kind)
+        return
+    info = t.state.activities.get(event_id)
+    assert info is not None
+    _, timeout = activity.deadline(info)
+    if timeout is None:
+        activities.redispatch(t, info)
+    else:
+        activities.time_out(t, info, timeout)
+    if (after := t.state.activities.get(event_id)) is not None:
+        due = activity.deadline(after)[0]
+        if due and due <= t.now:
+            heappush(waiting, (due, _ACTIVITY, event_id, ""))
 
 
 def _fire_timer(t: Transition, timer: TimerInfo) -> None:

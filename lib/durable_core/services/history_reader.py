@@ -1,6 +1,6 @@
 """Reading the history of a run across the branches it is made of."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from temporalio.api.history.v1 import History, HistoryEvent
@@ -29,12 +29,26 @@ class HistoryReader:
 
     def __init__(self, histories: Histories) -> None:
         self._histories = histories
+        # The branch and the events of the node that an event was last read from: activities that one task scheduled
+        # are polled one after the other.
+        self._last_node: tuple[str, Sequence[HistoryEvent]] = ("", ())
 
     def event(self, core: Core, event_id: int) -> HistoryEvent:
-        """One event of the history."""
-        for event in self.page(core, event_id, event_id + 1, nodes_max=1).events:
-            return event
-        raise Internal(f"event {event_id} of run {core.run_id} is missing")
+        """One event of the history, not to be changed."""
+        (span,) = spans(core, event_id, event_id + 1)
+        branch_id, events = self._last_node
+        if branch_id != span.branch_id or not events[0].event_id <= event_id <= events[-1].event_id:
+            events = self._node(core, span)
+            self._last_node = (span.branch_id, events)
+        return events[event_id - events[0].event_id]
+
+    def _node(self, core: Core, span: BranchRange) -> Sequence[HistoryEvent]:
+        """The events of the node in which the range begins."""
+        for _, blob in self._histories.read(span, nodes_max=1):
+            events = History.FromString(blob).events
+            if events[0].event_id <= span.first_event_id <= events[-1].event_id:
+                return events
+        raise Internal(f"event {span.first_event_id} of run {core.run_id} is missing")
 
     def page(self, core: Core, first: int, end: int, *, nodes_max: int) -> Page:
         """Events `first` to `end` (excluded), forward, at most `nodes_max` nodes of them."""
@@ -52,10 +66,8 @@ class HistoryReader:
 
     def ends_a_node(self, core: Core, event_id: int) -> bool:
         """Whether the event is the last one that its transition wrote at once."""
-        for span in spans(core, event_id, event_id + 1):
-            for _, blob in self._histories.read(span, nodes_max=1):
-                return History.FromString(blob).events[-1].event_id == event_id
-        return False
+        (span,) = spans(core, event_id, event_id + 1)
+        return self._node(core, span)[-1].event_id == event_id
 
     def page_reverse(self, core: Core, last: int, *, nodes_max: int) -> Page:
         """Events from `last` down, at most `nodes_max` nodes of them; `next_event_id` continues downwards.

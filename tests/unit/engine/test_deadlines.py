@@ -136,3 +136,18 @@ def test_a_wake_up_whose_deadline_went_away_does_nothing_and_arms_the_next(world
     world.pass_time(2 * SECOND)
     assert not events(world, T.EVENT_TYPE_TIMER_FIRED)
     assert world.system.next_due() == began + 9 * SECOND
+
+
+def test_a_wake_up_looks_at_each_activity_a_few_times_however_many_are_due(world, monkeypatch):
+    many = 100
+    wanted = [commands.schedule_activity(f"a{n}", seconds(5), seconds(5)) for n in range(many)]
+    begun(world, *wanted)
+    looks = []
+    deadline = deadlines.activity.deadline
+    monkeypatch.setattr(deadlines.activity, "deadline", lambda info: looks.append(info) or deadline(info))
+    world.pass_time(5 * SECOND)
+    timed_out = events(world, T.EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT)
+    ended = [event.activity_task_timed_out_event_attributes.scheduled_event_id for event in timed_out]
+    assert len(ended) == many
+    assert ended == sorted(ended)
+    assert len(looks) <= 4 * many
