@@ -157,10 +157,13 @@ def application_failure(message: str = "boom", kind: str = "Kind", **info: Any) 
     return {"message": message, "application_failure_info": {"type": kind, **info}}
 
 
-def command(kind: str, user_metadata: Any = None, **attributes: Any) -> Command:
+def command(
+    kind: str, user_metadata: Any = None, event_group_markers: Any = (), **attributes: Any
+) -> Command:
     """A command by the name of its type; its attributes field follows from the name."""
     field = f"{kind.lower()}_command_attributes"
     built: Any = {"command_type": CommandType.Value(f"COMMAND_TYPE_{kind}"), field: attributes}
+    built["event_group_markers"] = event_group_markers
     if user_metadata is not None:
         built["user_metadata"] = user_metadata
     return Command(**built)

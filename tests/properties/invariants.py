@@ -31,6 +31,7 @@ from durable_core.model.state import (
 from durable_core.model.tasks import (
     ActivityTask,
     CancelExternal,
+    DeleteRun,
     NotifyParent,
     SignalExternal,
     StartChild,
@@ -243,6 +244,9 @@ def check_awake(system: Embedded, run: Run) -> None:
     armed = system.store.wake_ups._armed.get(run.key, 0)
     assert armed == core.armed_at
     if not run.state.is_open:
+        if not armed:  # Its retention is over, and what is left to do is done by the task that deletes it.
+            assert DeleteRun() in set(queued(system, run.key))
+            return
         assert armed == core.closed_at + system.context.namespaces.retention(core.namespace_id)
         return
     earliest = deadlines.earliest(run.state)

@@ -45,7 +45,7 @@ from durable_core.config import Settings
 from durable_core.model.errors import ServiceError
 from durable_core.model.ids import RunKey, WorkflowKey
 from durable_core.model.state import RunState
-from durable_core.model.times import DAY, HOUR, SECOND, duration
+from durable_core.model.times import DAY, SECOND, duration
 from durable_core.ports.notifications import Topic
 from durable_core.services.calls import Call, Wait
 from durable_core.services.context import Context
@@ -296,12 +296,7 @@ class World:
         refused_or(lambda: record_activity_task_heartbeat(self.context, request))
 
     def pass_time(self, nanoseconds: int) -> None:
-        """Time passes in one leap; what became due meanwhile is fired at its end.
-
-        The history service is never idle for an hour: a closed run that is removed takes along what it had still to do.
-        """
-        if nanoseconds >= HOUR:
-            self.settle()
+        """Time passes in one leap; what became due meanwhile is fired at its end."""
         self.clock.advance(nanoseconds)
         self.fire_due()
 

@@ -12,7 +12,7 @@ from durable_core.model import limits, search_attribute_values
 from durable_core.model.errors import InvalidArgument
 from durable_core.model.namespace import Namespace
 from durable_core.model.search_attributes import SYSTEM_TYPES
-from durable_core.model.times import duration, nanos
+from durable_core.model.times import nanos
 
 RESERVED_PREFIX = "/_sys/"
 
@@ -39,12 +39,6 @@ def valid_duration(value: Duration) -> int:
     if value.seconds < 0 or value.nanos < 0:
         raise InvalidArgument("negative duration")
     return min(nanos(value), limits.duration_max)
-
-
-def capped(value: Duration, bound: int) -> Duration:
-    """`value`, but not above `bound` ns where there is one."""
-    at = nanos(value)
-    return duration(bound) if bound and (not at or at > bound) else value
 
 
 def too_long(value: str) -> bool:

@@ -7,6 +7,7 @@ that follows, and parents and waiting callers look at the whole chain.
 
 from collections.abc import Sequence
 
+from temporalio.api.command.v1 import Command
 from temporalio.api.common.v1 import Link, Payloads, WorkflowExecution
 from temporalio.api.enums.v1 import (
     ContinueAsNewInitiator,
@@ -25,7 +26,6 @@ from temporalio.api.history.v1 import (
     WorkflowExecutionTerminatedEventAttributes,
     WorkflowExecutionTimedOutEventAttributes,
 )
-from temporalio.api.sdk.v1 import UserMetadata
 from temporalio.api.workflow.v1 import ResetPointInfo, ResetPoints
 
 from durable_core.engine import starting, workflow_tasks
@@ -43,14 +43,12 @@ IDENTITY_RESETTER = "history-resetter"
 _Initiator = ContinueAsNewInitiator
 
 
-def complete(
-    t: Transition, result: Payloads | None, completed_event_id: int, user_metadata: UserMetadata | None
-) -> None:
+def complete(t: Transition, result: Payloads | None, completed_event_id: int, command: Command) -> None:
     delay = cron_delay(t)
     new_run_id = t.ids.run_id(t.now) if delay is not None else ""
     event = t.add(
         EventType.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED,
-        user_metadata=user_metadata,
+        command=command,
         workflow_execution_completed_event_attributes=WorkflowExecutionCompletedEventAttributes(
             result=result,
             workflow_task_completed_event_id=completed_event_id,
@@ -63,15 +61,13 @@ def complete(
     after_close(t)
 
 
-def fail(
-    t: Transition, failure: Failure, completed_event_id: int, user_metadata: UserMetadata | None
-) -> None:
+def fail(t: Transition, failure: Failure, completed_event_id: int, command: Command) -> None:
     verdict = retry_verdict(t, failure)
     delay, initiator = following(t, verdict)
     new_run_id = t.ids.run_id(t.now) if delay is not None else ""
     t.add(
         EventType.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED,
-        user_metadata=user_metadata,
+        command=command,
         workflow_execution_failed_event_attributes=WorkflowExecutionFailedEventAttributes(
             failure=failure,
             retry_state=verdict.state,
@@ -84,12 +80,10 @@ def fail(
     after_close(t)
 
 
-def cancel(
-    t: Transition, details: Payloads | None, completed_event_id: int, user_metadata: UserMetadata | None
-) -> None:
+def cancel(t: Transition, details: Payloads | None, completed_event_id: int, command: Command) -> None:
     t.add(
         EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED,
-        user_metadata=user_metadata,
+        command=command,
         workflow_execution_canceled_event_attributes=WorkflowExecutionCanceledEventAttributes(
             details=details, workflow_task_completed_event_id=completed_event_id
         ),

@@ -53,6 +53,22 @@ CLOSING = frozenset(
     )
 )
 
+# What a command may ask for that is not there yet, and how it asks.
+_LATER_FIELDS: dict[int, tuple[str, Callable[[Command], bool]]] = {
+    C.COMMAND_TYPE_START_CHILD_WORKFLOW_EXECUTION: (
+        "versioning_override",
+        lambda command: command.start_child_workflow_execution_command_attributes.HasField(
+            "versioning_override"
+        ),
+    ),
+    C.COMMAND_TYPE_CONTINUE_AS_NEW_WORKFLOW_EXECUTION: (
+        "initial_versioning_behavior",
+        lambda command: bool(
+            command.continue_as_new_workflow_execution_command_attributes.initial_versioning_behavior
+        ),
+    ),
+}
+
 _LATER = frozenset(
     (
         C.COMMAND_TYPE_SCHEDULE_NEXUS_OPERATION,
@@ -84,6 +100,13 @@ def check_sequence(commands: Sequence[Command]) -> None:
             raise Unimplemented(f"The command {name(command.command_type)} is not supported yet.")
         elif command.command_type not in HANDLERS:
             raise InvalidArgument(f"unknown command type: {name(command.command_type)}")
+        _refuse_what_comes_later(command)
+
+
+def _refuse_what_comes_later(command: Command) -> None:
+    field, asks_for = _LATER_FIELDS.get(command.command_type, ("", None))
+    if asks_for is not None and asks_for(command):
+        raise Unimplemented(f"{field} of {name(command.command_type)} is not supported yet.")
 
 
 def apply_all(completion: Completion, commands: Sequence[Command]) -> None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from temporalio.api.command.v1 import Command
 from temporalio.api.enums.v1 import WorkflowTaskFailedCause
 from temporalio.api.protocol.v1 import Message
-from temporalio.api.sdk.v1 import UserMetadata
 
 from durable_core.engine.transition import Transition
 from durable_core.model import limits
@@ -56,11 +55,6 @@ class Completion:
         """A closing command is refused while events wait: the workflow has not seen them."""
         if self.event_waits:
             raise BadCommand(_Cause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND)
-
-
-def metadata_of(command: Command) -> UserMetadata | None:
-    """What the command's event carries of the user's words."""
-    return command.user_metadata if command.HasField("user_metadata") else None
 
 
 def require_attributes(command: Command, field_name: str, cause: "WorkflowTaskFailedCause.ValueType") -> None:

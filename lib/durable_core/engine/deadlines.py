@@ -56,16 +56,19 @@ def earliest_changed(state: RunState) -> int:
     return min(dues, default=0)
 
 
-def arm(state: RunState, retention: int, *, fired: bool) -> int | None:
+def arm(state: RunState, retention: int, now: int, *, fired: bool) -> int | None:
     """The wake-up to write with the transition, in ns; None leaves the armed one as it is; 0 disarms.
 
-    A closed run's only deadline is the end of its retention. `fired`: the armed wake-up is used up.
+    A closed run's only deadline is the end of its retention; after that its deletion is under way as a task, which
+    needs no wake-up. `fired`: the armed wake-up is used up.
     """
     core = state.core
     if core.closed_at:
         due = core.closed_at + retention
         if core.armed_at == due and not fired:
             return None
+        if fired and due <= now:
+            due = 0
         core.armed_at = due
         return due
     due = earliest(state) if fired else earliest_changed(state)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from msgspec.structs import replace
+from temporalio.api.command.v1 import Command
 from temporalio.api.common.v1 import Link
 from temporalio.api.enums.v1 import EventType
 from temporalio.api.history.v1 import HistoryEvent
@@ -32,6 +33,10 @@ _WORKFLOW_TASK_EVENTS = frozenset(
         EventType.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT,
     )
 )
+
+
+def _metadata_of(command: Command) -> UserMetadata | None:
+    return command.user_metadata if command.HasField("user_metadata") else None
 
 
 class Transition:
@@ -82,13 +87,17 @@ class Transition:
         self,
         event_type: "EventType.ValueType",
         *,
+        command: Command | None = None,
         user_metadata: UserMetadata | None = None,
         links: Sequence[Link] = (),
         at: int | None = None,
         worker_may_ignore: bool = False,
         **attributes: Any,
     ) -> HistoryEvent:
-        """Add an event; its attributes are given by the name of their field. `at` (ns) is now unless given."""
+        """Add an event; its attributes are given by the name of their field. `at` (ns) is now unless given.
+
+        `command`: the one that the event records; the event carries what the user says of it.
+        """
         core = self.state.core
         if event_type not in _WORKFLOW_TASK_EVENTS:
             self._write_speculative()
@@ -99,7 +108,8 @@ class Transition:
             event_id=BUFFERED_EVENT_ID if buffered else core.next_event_id,
             event_time=timestamp(self.now if at is None else at),
             event_type=event_type,
-            user_metadata=user_metadata,
+            user_metadata=_metadata_of(command) if command is not None else user_metadata,
+            event_group_markers=() if command is None else command.event_group_markers,
             links=links,
             worker_may_ignore=worker_may_ignore,
             **attributes,

@@ -11,7 +11,11 @@ initiated   ExternalWorkflowExecutionCancelRequested          ended
 """
 
 from temporalio.api.enums.v1 import EventType
-from temporalio.api.history.v1 import HistoryEvent
+from temporalio.api.history.v1 import (
+    HistoryEvent,
+    RequestCancelExternalWorkflowExecutionInitiatedEventAttributes,
+    SignalExternalWorkflowExecutionInitiatedEventAttributes,
+)
 
 from durable_core.model.errors import IllegalTransition
 from durable_core.model.section import Section
@@ -24,9 +28,13 @@ def _end(section: Section[int, ExternalInfo], initiated_event_id: int) -> None:
     section.remove(initiated_event_id)
 
 
-def apply_signal_initiated(state: RunState, event: HistoryEvent) -> None:
-    attributes = event.signal_external_workflow_execution_initiated_event_attributes
-    state.signals.put(
+def _initiate(
+    section: Section[int, ExternalInfo],
+    event: HistoryEvent,
+    attributes: SignalExternalWorkflowExecutionInitiatedEventAttributes
+    | RequestCancelExternalWorkflowExecutionInitiatedEventAttributes,
+) -> None:
+    section.put(
         event.event_id,
         ExternalInfo(
             initiated_event_id=event.event_id,
@@ -38,6 +46,10 @@ def apply_signal_initiated(state: RunState, event: HistoryEvent) -> None:
             child_only=attributes.child_workflow_only,
         ),
     )
+
+
+def apply_signal_initiated(state: RunState, event: HistoryEvent) -> None:
+    _initiate(state.signals, event, event.signal_external_workflow_execution_initiated_event_attributes)
 
 
 def apply_signal_failed(state: RunState, event: HistoryEvent) -> None:
@@ -53,18 +65,7 @@ def apply_signaled(state: RunState, event: HistoryEvent) -> None:
 
 def apply_cancel_initiated(state: RunState, event: HistoryEvent) -> None:
     attributes = event.request_cancel_external_workflow_execution_initiated_event_attributes
-    state.cancels.put(
-        event.event_id,
-        ExternalInfo(
-            initiated_event_id=event.event_id,
-            namespace=attributes.namespace,
-            namespace_id=attributes.namespace_id,
-            workflow_id=attributes.workflow_execution.workflow_id,
-            run_id=attributes.workflow_execution.run_id,
-            request_id="",
-            child_only=attributes.child_workflow_only,
-        ),
-    )
+    _initiate(state.cancels, event, attributes)
 
 
 def apply_cancel_failed(state: RunState, event: HistoryEvent) -> None:

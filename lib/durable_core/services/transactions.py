@@ -38,7 +38,7 @@ class Writes:
             core.armed_at = 0
             wake_up_at = None
         else:
-            wake_up_at = deadlines.arm(state, retention, fired=fired)
+            wake_up_at = deadlines.arm(state, retention, t.now, fired=fired)
         nodes = _nodes(t, shard)
         tasks = self._tasks(t, shard)
         return RunWrite(

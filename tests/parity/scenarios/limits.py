@@ -119,28 +119,35 @@ async def long_history_suggests_to_continue_as_new(env: Environment) -> None:
 @scenario
 async def user_metadata_on_each_command(env: Environment) -> None:
     """What of it is kept with the event."""
+    metadata = {"summary": {"data": b"summary"}, "details": {"data": b"details"}}
+    await _on_each_command(env, user_metadata=metadata)
+    env.note("config", (await env.describe()).execution_config)
+
+
+@scenario
+async def event_groups_on_each_command(env: Environment) -> None:
+    """Which event the markers of a command are kept with."""
+    groups = [
+        {"label": {"id": "group", "label": {"data": b"label"}}},
+        {"inbound_event": {"inbound_event_id": 1}},
+    ]
+    await _on_each_command(env, event_group_markers=groups)
+
+
+async def _on_each_command(env: Environment, **fields: Any) -> None:
     worker = RawWorker(env)
-    metadata: Any = {"summary": {"data": b"summary"}, "details": {"data": b"details"}}
     await env.start()
     await worker.step(
-        schedule_activity(env, user_metadata=metadata),
-        start_timer(user_metadata=metadata),
-        command("CANCEL_TIMER", timer_id="timer", user_metadata=metadata),
-        command("RECORD_MARKER", marker_name="marker", user_metadata=metadata),
+        schedule_activity(env, **fields),
+        start_timer(**fields),
+        command("CANCEL_TIMER", timer_id="timer", **fields),
+        command("RECORD_MARKER", marker_name="marker", **fields),
         command(
-            "SIGNAL_EXTERNAL_WORKFLOW_EXECUTION",
-            execution={"workflow_id": "w"},
-            signal_name="s",
-            user_metadata=metadata,
+            "SIGNAL_EXTERNAL_WORKFLOW_EXECUTION", execution={"workflow_id": "w"}, signal_name="s", **fields
         ),
-        command(
-            "MODIFY_WORKFLOW_PROPERTIES",
-            upserted_memo={"fields": {"k": {"data": b"v"}}},
-            user_metadata=metadata,
-        ),
-        command("REQUEST_CANCEL_ACTIVITY_TASK", scheduled_event_id=5, user_metadata=metadata),
+        command("MODIFY_WORKFLOW_PROPERTIES", upserted_memo={"fields": {"k": {"data": b"v"}}}, **fields),
+        command("REQUEST_CANCEL_ACTIVITY_TASK", scheduled_event_id=5, **fields),
     )
     await env.until_event("SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_FAILED")
-    await worker.step(command("COMPLETE_WORKFLOW_EXECUTION", user_metadata=metadata))
+    await worker.step(command("COMPLETE_WORKFLOW_EXECUTION", **fields))
     await env.record()
-    env.note("config", (await env.describe()).execution_config)

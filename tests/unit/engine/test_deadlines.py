@@ -52,23 +52,29 @@ def state_with_timers(*dues, armed_at=0):
 )
 def test_only_an_earlier_deadline_moves_the_armed_wake_up(armed, dues, wake_up):
     state = state_with_timers(*dues, armed_at=armed)
-    assert deadlines.arm(state, DAY, fired=False) == wake_up
+    assert deadlines.arm(state, DAY, 30, fired=False) == wake_up
     assert state.core.armed_at == (wake_up or armed)
 
 
 @pytest.mark.parametrize("dues, wake_up", [((), 0), ((50, 40), 40)])
 def test_a_wake_up_that_fired_arms_the_next_one_or_none(dues, wake_up):
     state = state_with_timers(*dues, armed_at=30)
-    assert deadlines.arm(state, DAY, fired=True) == wake_up
+    assert deadlines.arm(state, DAY, 30, fired=True) == wake_up
     assert state.core.armed_at == wake_up
 
 
 def test_a_closed_run_wakes_at_the_end_of_its_retention_only():
     state = state_with_timers(50, armed_at=30)
     state.core.closed_at = 20
-    assert deadlines.arm(state, DAY, fired=False) == 20 + DAY
-    assert deadlines.arm(state, DAY, fired=False) is None
-    assert deadlines.arm(state, DAY, fired=True) == 20 + DAY
+    assert deadlines.arm(state, DAY, 30, fired=False) == 20 + DAY
+    assert deadlines.arm(state, DAY, 30, fired=False) is None
+    assert deadlines.arm(state, DAY, 30, fired=True) == 20 + DAY
+
+
+def test_a_closed_run_whose_retention_is_over_is_not_woken_again():
+    state = state_with_timers(armed_at=20 + DAY)
+    state.core.closed_at = 20
+    assert deadlines.arm(state, DAY, 20 + DAY, fired=True) == 0
 
 
 def test_ten_timers_arm_one_wake_up(world):

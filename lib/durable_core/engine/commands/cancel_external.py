@@ -10,7 +10,7 @@ from temporalio.api.history.v1 import (
 )
 
 from durable_core.engine import checks
-from durable_core.engine.completion import BadCommand, Completion, metadata_of, require_attributes
+from durable_core.engine.completion import BadCommand, Completion, require_attributes
 from durable_core.model import limits
 from durable_core.model.ids import is_uuid
 from durable_core.model.tasks import CancelExternal
@@ -33,7 +33,7 @@ def handle(completion: Completion, command: Command) -> HistoryEvent:
         )
     event = t.add(
         EventType.EVENT_TYPE_REQUEST_CANCEL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED,
-        user_metadata=metadata_of(command),
+        command=command,
         request_cancel_external_workflow_execution_initiated_event_attributes=(
             RequestCancelExternalWorkflowExecutionInitiatedEventAttributes(
                 workflow_task_completed_event_id=completion.completed_event_id,

@@ -5,7 +5,7 @@ from temporalio.api.enums.v1 import EventType, WorkflowTaskFailedCause
 from temporalio.api.history.v1 import HistoryEvent, TimerCanceledEventAttributes
 
 from durable_core.engine import checks
-from durable_core.engine.completion import BadCommand, Completion, metadata_of, require_attributes
+from durable_core.engine.completion import BadCommand, Completion, require_attributes
 from durable_core.model import limits
 
 _BAD = WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_BAD_CANCEL_TIMER_ATTRIBUTES
@@ -21,7 +21,7 @@ def handle(completion: Completion, command: Command) -> HistoryEvent:
         raise BadCommand(_BAD, f"TimerId on CancelTimerCommand exceeds length limit. {detail}")
     return completion.t.add(
         EventType.EVENT_TYPE_TIMER_CANCELED,
-        user_metadata=metadata_of(command),
+        command=command,
         timer_canceled_event_attributes=TimerCanceledEventAttributes(
             timer_id=timer_id,
             started_event_id=_started_event_id(completion, timer_id),

@@ -4,7 +4,7 @@ from temporalio.api.command.v1 import Command
 from temporalio.api.enums.v1 import WorkflowTaskFailedCause
 
 from durable_core.engine import closing
-from durable_core.engine.completion import Completion, check_size, metadata_of, require_attributes
+from durable_core.engine.completion import Completion, check_size, require_attributes
 
 _BAD_SIZE = WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_BAD_SCHEDULE_ACTIVITY_ATTRIBUTES
 _BAD = WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_BAD_COMPLETE_WORKFLOW_EXECUTION_ATTRIBUTES
@@ -17,4 +17,4 @@ def handle(completion: Completion, command: Command) -> None:
     # The cause is that of an activity because it is so on the Temporal server.
     check_size(attributes.result.ByteSize(), "CompleteWorkflowExecutionCommandAttributes.Result", _BAD_SIZE)
     result = attributes.result if attributes.HasField("result") else None
-    closing.complete(completion.t, result, completion.completed_event_id, metadata_of(command))
+    closing.complete(completion.t, result, completion.completed_event_id, command)

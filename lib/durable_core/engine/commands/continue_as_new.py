@@ -11,7 +11,7 @@ from temporalio.api.history.v1 import (
 from temporalio.api.taskqueue.v1 import TaskQueue
 
 from durable_core.engine import checks, closing, starting
-from durable_core.engine.completion import BadCommand, Completion, check_size, metadata_of, require_attributes
+from durable_core.engine.completion import BadCommand, Completion, check_size, require_attributes
 from durable_core.model import limits, retry
 from durable_core.model.errors import InvalidArgument
 from durable_core.model.payloads import fields_size
@@ -32,7 +32,7 @@ def handle(completion: Completion, command: Command) -> HistoryEvent:
     started = _started_attributes(completion, attributes, closed)
     event = t.add(
         EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW,
-        user_metadata=metadata_of(command),
+        command=command,
         workflow_execution_continued_as_new_event_attributes=closed,
     )
     core = t.state.core

@@ -4,7 +4,7 @@ from temporalio.api.command.v1 import Command
 from temporalio.api.enums.v1 import WorkflowTaskFailedCause
 
 from durable_core.engine import closing
-from durable_core.engine.completion import BadCommand, Completion, check_size, metadata_of, require_attributes
+from durable_core.engine.completion import BadCommand, Completion, check_size, require_attributes
 
 _BAD = WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_BAD_FAIL_WORKFLOW_EXECUTION_ATTRIBUTES
 
@@ -16,4 +16,4 @@ def handle(completion: Completion, command: Command) -> None:
     if not attributes.HasField("failure"):
         raise BadCommand(_BAD, "Failure is not set on FailWorkflowExecutionCommand.")
     check_size(attributes.failure.ByteSize(), "FailWorkflowExecutionCommandAttributes.Failure", _BAD)
-    closing.fail(completion.t, attributes.failure, completion.completed_event_id, metadata_of(command))
+    closing.fail(completion.t, attributes.failure, completion.completed_event_id, command)

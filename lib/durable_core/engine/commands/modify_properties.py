@@ -4,7 +4,7 @@ from temporalio.api.command.v1 import Command
 from temporalio.api.enums.v1 import EventType, WorkflowTaskFailedCause
 from temporalio.api.history.v1 import HistoryEvent, WorkflowPropertiesModifiedEventAttributes
 
-from durable_core.engine.completion import BadCommand, Completion, check_size, metadata_of, require_attributes
+from durable_core.engine.completion import BadCommand, Completion, check_size, require_attributes
 from durable_core.model import limits
 from durable_core.model.payloads import fields_size
 
@@ -26,7 +26,7 @@ def handle(completion: Completion, command: Command) -> HistoryEvent:
         raise BadCommand(_BAD, detail, terminates=True)
     return completion.t.add(
         EventType.EVENT_TYPE_WORKFLOW_PROPERTIES_MODIFIED,
-        user_metadata=metadata_of(command),
+        command=command,
         workflow_properties_modified_event_attributes=WorkflowPropertiesModifiedEventAttributes(
             workflow_task_completed_event_id=completion.completed_event_id,
             upserted_memo=attributes.upserted_memo,

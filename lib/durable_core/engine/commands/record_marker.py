@@ -5,7 +5,7 @@ from temporalio.api.enums.v1 import EventType, WorkflowTaskFailedCause
 from temporalio.api.history.v1 import HistoryEvent, MarkerRecordedEventAttributes
 
 from durable_core.engine import checks
-from durable_core.engine.completion import BadCommand, Completion, check_size, metadata_of, require_attributes
+from durable_core.engine.completion import BadCommand, Completion, check_size, require_attributes
 from durable_core.model import limits
 
 _BAD = WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_BAD_RECORD_MARKER_ATTRIBUTES
@@ -24,7 +24,7 @@ def handle(completion: Completion, command: Command) -> HistoryEvent:
     check_size(size, "RecordMarkerCommandAttributes.Details", _BAD)
     return completion.t.add(
         EventType.EVENT_TYPE_MARKER_RECORDED,
-        user_metadata=metadata_of(command),
+        command=command,
         marker_recorded_event_attributes=MarkerRecordedEventAttributes(
             marker_name=name,
             details=attributes.details,

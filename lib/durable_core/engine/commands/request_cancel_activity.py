@@ -6,7 +6,7 @@ from temporalio.api.history.v1 import ActivityTaskCancelRequestedEventAttributes
 
 from durable_core.engine import activities, buffering
 from durable_core.engine.activities import Answerer
-from durable_core.engine.completion import BadCommand, Completion, metadata_of, require_attributes
+from durable_core.engine.completion import BadCommand, Completion, require_attributes
 from durable_core.engine.transition import Transition
 from durable_core.model.payloads import text
 
@@ -28,7 +28,7 @@ def handle(completion: Completion, command: Command) -> HistoryEvent:
         )
     event = t.add(
         EventType.EVENT_TYPE_ACTIVITY_TASK_CANCEL_REQUESTED,
-        user_metadata=metadata_of(command),
+        command=command,
         activity_task_cancel_requested_event_attributes=ActivityTaskCancelRequestedEventAttributes(
             scheduled_event_id=scheduled,
             workflow_task_completed_event_id=completion.completed_event_id,

@@ -6,7 +6,7 @@ from temporalio.api.enums.v1 import EventType, WorkflowTaskFailedCause
 from temporalio.api.history.v1 import ActivityTaskScheduledEventAttributes, HistoryEvent
 
 from durable_core.engine import activities, checks
-from durable_core.engine.completion import BadCommand, Completion, check_size, metadata_of, require_attributes
+from durable_core.engine.completion import BadCommand, Completion, check_size, require_attributes
 from durable_core.machines import activity
 from durable_core.model import limits, retry
 from durable_core.model.errors import InvalidArgument
@@ -40,7 +40,7 @@ def handle(completion: Completion, command: Command) -> HistoryEvent:
     scheduled.workflow_task_completed_event_id = completion.completed_event_id
     event = t.add(
         EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED,
-        user_metadata=metadata_of(command),
+        command=command,
         activity_task_scheduled_event_attributes=scheduled,
     )
     if attributes.request_eager_execution:

@@ -6,7 +6,7 @@ from temporalio.api.enums.v1 import EventType, WorkflowTaskFailedCause
 from temporalio.api.history.v1 import HistoryEvent, SignalExternalWorkflowExecutionInitiatedEventAttributes
 
 from durable_core.engine import checks
-from durable_core.engine.completion import BadCommand, Completion, check_size, metadata_of, require_attributes
+from durable_core.engine.completion import BadCommand, Completion, check_size, require_attributes
 from durable_core.model import limits
 from durable_core.model.ids import is_uuid
 from durable_core.model.tasks import SignalExternal
@@ -30,7 +30,7 @@ def handle(completion: Completion, command: Command) -> HistoryEvent:
     check_size(attributes.input.ByteSize(), "SignalExternalWorkflowExecutionCommandAttributes.Input", _BAD)
     event = t.add(
         EventType.EVENT_TYPE_SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED,
-        user_metadata=metadata_of(command),
+        command=command,
         signal_external_workflow_execution_initiated_event_attributes=(
             SignalExternalWorkflowExecutionInitiatedEventAttributes(
                 workflow_task_completed_event_id=completion.completed_event_id,

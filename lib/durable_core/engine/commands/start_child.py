@@ -11,7 +11,7 @@ from temporalio.api.enums.v1 import (
 from temporalio.api.history.v1 import HistoryEvent, StartChildWorkflowExecutionInitiatedEventAttributes
 
 from durable_core.engine import checks
-from durable_core.engine.completion import BadCommand, Completion, check_size, metadata_of, require_attributes
+from durable_core.engine.completion import BadCommand, Completion, check_size, require_attributes
 from durable_core.model import cron, limits, retry
 from durable_core.model.errors import InvalidArgument
 from durable_core.model.namespace import Namespace
@@ -41,7 +41,7 @@ def handle(completion: Completion, command: Command) -> HistoryEvent:
         )
     event = t.add(
         EventType.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED,
-        user_metadata=metadata_of(command),
+        command=command,
         start_child_workflow_execution_initiated_event_attributes=initiated,
     )
     info = t.state.children.get(event.event_id)

@@ -5,7 +5,7 @@ from temporalio.api.enums.v1 import EventType, WorkflowTaskFailedCause
 from temporalio.api.history.v1 import HistoryEvent, TimerStartedEventAttributes
 
 from durable_core.engine import checks
-from durable_core.engine.completion import BadCommand, Completion, metadata_of, require_attributes
+from durable_core.engine.completion import BadCommand, Completion, require_attributes
 from durable_core.model import limits
 from durable_core.model.errors import InvalidArgument
 from durable_core.model.times import duration
@@ -36,7 +36,7 @@ def handle(completion: Completion, command: Command) -> HistoryEvent:
         )
     return completion.t.add(
         EventType.EVENT_TYPE_TIMER_STARTED,
-        user_metadata=metadata_of(command),
+        command=command,
         timer_started_event_attributes=TimerStartedEventAttributes(
             timer_id=timer_id,
             start_to_fire_timeout=duration(timeout),

@@ -5,7 +5,7 @@ from temporalio.api.enums.v1 import EventType, WorkflowTaskFailedCause
 from temporalio.api.history.v1 import HistoryEvent, UpsertWorkflowSearchAttributesEventAttributes
 
 from durable_core.engine import checks
-from durable_core.engine.completion import BadCommand, Completion, check_size, metadata_of, require_attributes
+from durable_core.engine.completion import BadCommand, Completion, check_size, require_attributes
 from durable_core.model.errors import InvalidArgument
 from durable_core.model.payloads import fields_size
 
@@ -27,7 +27,7 @@ def handle(completion: Completion, command: Command) -> HistoryEvent:
     check_size(size, "UpsertWorkflowSearchAttributesCommandAttributes", _BAD)
     return completion.t.add(
         EventType.EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES,
-        user_metadata=metadata_of(command),
+        command=command,
         upsert_workflow_search_attributes_event_attributes=UpsertWorkflowSearchAttributesEventAttributes(
             workflow_task_completed_event_id=completion.completed_event_id,
             search_attributes=checks.typed_search_attributes(

@@ -1,7 +1,8 @@
-"""Fire a run's wake-up: do what is due, arm the next one, or remove a closed run whose retention is over."""
+"""Fire a run's wake-up: do what is due, arm the next one, or have a closed run removed whose retention is over."""
 
 from durable_core.engine import deadlines
 from durable_core.engine.transition import Transition
+from durable_core.model.tasks import DeleteRun
 from durable_core.ports.wake_ups import WakeUp
 from durable_core.services.context import Context
 
@@ -11,16 +12,14 @@ def fire_wake_up(context: Context, wake_up: WakeUp) -> None:
     state = context.runs.find(wake_up.run)
     if state is None or state.core.armed_at != wake_up.due:
         return
-    if not state.is_open:
-        if context.clock.now() >= state.core.closed_at + context.namespaces.retention(
-            wake_up.run.namespace_id
-        ):
-            context.runs.delete(wake_up.run)
-            return
-        context.runs.update(wake_up.run, _rearm, fired=True)
-        return
-    context.runs.update(wake_up.run, deadlines.fire, fired=True)
+    retention = context.namespaces.retention(wake_up.run.namespace_id)
 
+    def decide(t: Transition) -> None:
+        core = t.state.core
+        if t.state.is_open:
+            deadlines.fire(t)
+        elif t.now >= core.closed_at + retention:
+            t.service_task(DeleteRun())  # A task, for the run's end may still owe news to others.
+        # Otherwise the retention was made longer: only the wake-up moves.
 
-def _rearm(t: Transition) -> None:
-    """The retention was made longer: only the wake-up moves."""
+    context.runs.update(wake_up.run, decide, fired=True)
