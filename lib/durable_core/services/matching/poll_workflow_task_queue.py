@@ -6,17 +6,15 @@ from temporalio.api.query.v1 import WorkflowQuery
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import PollWorkflowTaskQueueRequest, PollWorkflowTaskQueueResponse
 
-from durable_core.engine import checks, updates, workflow_tasks
+from durable_core.engine import updates, workflow_tasks
 from durable_core.engine.transition import Transition
 from durable_core.engine.workflow_tasks import Claim
 from durable_core.machines.workflow_task import clear_sticky
 from durable_core.model import limits, task_tokens
-from durable_core.model.errors import InvalidArgument, Unimplemented
-from durable_core.model.ids import QueueKey, QueueKind
+from durable_core.model.ids import QueueKind
 from durable_core.model.state import RunState, WorkflowTaskInfo
 from durable_core.model.tasks import QueryTask, Task, WorkflowTask
-from durable_core.model.times import SECOND
-from durable_core.services import claims, poller_scaling
+from durable_core.services import claims, polling
 from durable_core.services.calls import Call, Wait
 from durable_core.services.context import Context
 
@@ -26,39 +24,13 @@ _Reply = PollWorkflowTaskQueueResponse
 def poll_workflow_task_queue(
     context: Context, request: PollWorkflowTaskQueueRequest, call: Call
 ) -> _Reply | Wait:
-    namespace = context.namespaces.named(request.namespace)
-    _check(request)
-    name = request.task_queue.name
-    queue = QueueKey(namespace.namespace_id, name, QueueKind.WORKFLOW)
-    now = context.clock.now()
-    build_id = request.worker_version_capabilities.build_id
-    context.pollers.seen(queue, request.identity, max(now, call.polls_until), build_id)
-    began = call.resume or now
-    while (received := context.task_queues.receive(queue)) is not None:
-        context.runs.distrust()  # The message may tell of a transition that came after what was read for the last.
-        body = received.task.body
-        if isinstance(body, WorkflowTask):
-            reply = _claim(context, request, received.task, body)
-        else:
-            assert isinstance(body, QueryTask)
-            reply = _query(context, name, received.task, body)
-        context.task_queues.delete(received)
-        if reply is not None:
-            poller_scaling.advise(context, queue, reply, now - began)
-            return reply
-    if call.last:
-        return _Reply()
-    return Wait((queue,), limits.long_poll_tasks / SECOND, resume=began)
+    def claim(task: Task) -> _Reply | None:
+        if isinstance(task.body, WorkflowTask):
+            return _claim(context, request, task, task.body)
+        assert isinstance(task.body, QueryTask)
+        return _query(context, request.task_queue.name, task, task.body)
 
-
-def _check(request: PollWorkflowTaskQueueRequest) -> None:
-    if not request.HasField("task_queue"):
-        raise InvalidArgument("taskQueue is not set")
-    checks.normalized_queue(request.task_queue, "")
-    if request.worker_version_capabilities.use_versioning:
-        raise Unimplemented("Worker versioning is not supported yet.")
-    if checks.too_long(request.identity):
-        raise InvalidArgument("Identity length exceeds limit.")
+    return polling.poll(context, request, call, QueueKind.WORKFLOW, _Reply, claim)
 
 
 def _claim(
