@@ -7,6 +7,8 @@ then fail their task instead of repeating the call for ever.
 
 from typing import Any
 
+from perdure.listening import address_of, listen
+
 _TRANSPORT_BYTES_MAX = 128 * 1024 * 1024
 
 OPTIONS: list[tuple[str, int]] = [
@@ -21,20 +23,15 @@ OPTIONS: list[tuple[str, int]] = [
 ]
 
 
-def address_of(ip: str, port: int) -> str:
-    """Both as one name, as people and gRPC write it."""
-    return f"[{ip}]:{port}" if ":" in ip else f"{ip}:{port}"
-
-
 def bind(server: Any, ip: str, port: int) -> int:
     """Take the port, 0 for any free one; the port that was bound. OSError when it is taken."""
+    # Tried with a socket of our own first: the gRPC library says on stderr what it cannot have, in words of its own.
+    listen(ip, port, "--port").close()
     address = address_of(ip, port)
     try:
         bound: int = server.add_insecure_port(address)
     except RuntimeError as error:
-        raise OSError(
-            f"cannot listen on {address}: is another server (Temporal's?) running there? --port takes another one"
-        ) from error
+        raise OSError(f"cannot listen on {address}: {error}") from error
     return bound
 
 

@@ -19,7 +19,7 @@ from perdure.bridge.endpoint import Endpoint, http_session
 from perdure.bridge.polling import Polls
 from perdure.bridge.server import BridgeServer
 from perdure.bridge.sqs import Sqs
-from perdure.grpc_server import address_of
+from perdure.listening import address_of
 
 EXIT_REFUSED = 1
 

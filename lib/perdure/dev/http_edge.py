@@ -16,6 +16,7 @@ from durable_core.model.errors import ServiceError
 from durable_core.wire.http import REQUEST_BYTES_MAX, HttpCall, HttpRequest, HttpResponse
 from durable_core.wire.router import Router
 from perdure.dev.answering import Answering
+from perdure.listening import listen
 
 _Scope = MutableMapping[str, Any]
 _Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -44,7 +45,7 @@ class HttpEdge:
 
     async def start(self, ip: str, port: int) -> int:
         """Listen. The port that was bound; OSError when it is taken."""
-        listener = listen(ip, port)
+        listener = listen(ip, port, "--http-port")
         await self._server.startup(sockets=[listener])
         self._serving = asyncio.create_task(self._serve(listener), name="http")
         return int(listener.getsockname()[1])
@@ -139,17 +140,3 @@ async def _respond(response: HttpResponse, send: _Send, *, with_body: bool) -> N
     headers += [(name.encode(), value.encode()) for name, value in (response.headers or {}).items()]
     await send({"type": "http.response.start", "status": response.status, "headers": headers})
     await send({"type": "http.response.body", "body": response.body if with_body else b""})
-
-
-def listen(ip: str, port: int) -> socket.socket:
-    """A bound socket; OSError with a readable message when the port is taken."""
-    family = socket.AF_INET6 if ":" in ip else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((ip, port))
-    except OSError as error:
-        listener.close()
-        raise OSError(f"cannot listen on {ip}:{port}: {error.strerror}") from error
-    listener.setblocking(False)
-    return listener

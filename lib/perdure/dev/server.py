@@ -18,6 +18,7 @@ from perdure.dev.grpc_edge import GrpcEdge
 from perdure.dev.http_edge import HttpEdge
 from perdure.dev.loops import Engine, Loops
 from perdure.dev.notifications import InProcessNotifications
+from perdure.listening import address_of
 
 DRAIN_SECONDS = 5.0
 
@@ -95,12 +96,8 @@ class Server:
             else "in memory: it ends with this server (--db FILE keeps it)"
         )
         return [
-            f"gRPC        {_address(ip, self.port)}",
-            f"HTTP        http://{_address(ip, self.http_port)}  (Connect and the Temporal HTTP API)",
+            f"gRPC        {address_of(ip, self.port)}",
+            f"HTTP        http://{address_of(ip, self.http_port)}  (Connect and the Temporal HTTP API)",
             f"Namespaces  {', '.join(self.options.namespaces)}",
             f"Data        {kept}",
         ]
-
-
-def _address(ip: str, port: int) -> str:
-    return f"[{ip}]:{port}" if ":" in ip else f"{ip}:{port}"

@@ -138,12 +138,12 @@ def test_an_empty_file_becomes_a_database(path: Path) -> None:
 
 def test_a_folder_that_does_not_exist_is_named(tmp_path: Path) -> None:
     missing = tmp_path / "missing" / "perdure.db"
-    with pytest.raises(CannotOpen, match=str(missing)):
+    with pytest.raises(CannotOpen, match=f"{missing} cannot be opened: the directory .* does not exist"):
         opened(missing)
 
 
 def test_a_folder_is_no_database(tmp_path: Path) -> None:
-    with pytest.raises(CannotOpen, match=str(tmp_path)):
+    with pytest.raises(CannotOpen, match=f"{tmp_path} cannot be opened: it is a directory"):
         opened(tmp_path)
 
 

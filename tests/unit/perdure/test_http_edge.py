@@ -9,6 +9,7 @@ import pytest
 from temporalio.api.workflowservice.v1 import PollWorkflowTaskQueueRequest, PollWorkflowTaskQueueResponse
 
 from durable_core.wire.methods import WORKFLOW_SERVICE_NAME
+from perdure.listening import listen
 from tests.unit.perdure.systems import running
 
 pytestmark = pytest.mark.asyncio
@@ -112,7 +113,5 @@ async def test_draining_answers_what_waits_and_stops_listening():
 
 async def test_a_port_that_is_taken_is_an_os_error():
     async with running() as server:
-        from perdure.dev.http_edge import listen
-
-        with pytest.raises(OSError, match="cannot listen"):
-            listen("127.0.0.1", server.server.http_port)
+        with pytest.raises(OSError, match=r"cannot listen on 127\.0\.0\.1:.*; --http-port takes another port"):
+            listen("127.0.0.1", server.server.http_port, "--http-port")

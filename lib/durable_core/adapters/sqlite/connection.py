@@ -6,6 +6,7 @@ log in shared memory and lets other processes in.
 """
 
 import sqlite3
+from pathlib import Path
 
 from durable_core.adapters.sqlite.errors import CannotOpen, DatabaseInUse, NewerFormat, NotOurDatabase
 from durable_core.adapters.sqlite.tables import APPLICATION_ID, TABLES, UPGRADES
@@ -33,7 +34,7 @@ def connect(path: str | None, *, durable: bool) -> sqlite3.Connection:
             cached_statements=STATEMENTS_CACHED,
         )
     except sqlite3.OperationalError as error:
-        raise CannotOpen(name, str(error)) from error
+        raise CannotOpen(name, _why_not(name, error)) from error
     try:
         _lock(connection)
         _check(connection, name)
@@ -92,4 +93,14 @@ def _translated(name: str, error: sqlite3.DatabaseError) -> DatabaseInUse | NotO
         return DatabaseInUse(name)
     if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_NOTADB:
         return NotOurDatabase(name, "it is no SQLite file")
-    return CannotOpen(name, str(error))
+    return CannotOpen(name, _why_not(name, error))
+
+
+def _why_not(name: str, error: sqlite3.DatabaseError) -> str:
+    """SQLite's "unable to open database file", in words that say what to do where that can be told."""
+    path = Path(name)
+    if path.is_dir():
+        return "it is a directory"
+    if not path.parent.is_dir():
+        return f"the directory {path.parent} does not exist"
+    return str(error)
