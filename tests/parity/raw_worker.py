@@ -106,6 +106,20 @@ class RawWorker:
         )
 
 
+async def activity_scheduled(env: Environment, **attributes: Any) -> RawWorker:
+    """The worker of a workflow whose first task has scheduled one activity."""
+    worker = RawWorker(env)
+    await env.start()
+    await worker.step(schedule_activity(env, **attributes))
+    return worker
+
+
+async def complete_and_record(env: Environment, worker: RawWorker) -> None:
+    """The workflow completes at its next task, and its history is recorded."""
+    await worker.step(complete_workflow())
+    await env.record()
+
+
 async def two_seconds_pass(env: Environment, name: str = "clock") -> None:
     """Let the server's own clock show two seconds by a timer of another workflow.
 

@@ -9,12 +9,15 @@ from temporalio.api.history.v1 import WorkflowExecutionStartedEventAttributes
 from temporalio.api.sdk.v1 import UserMetadata
 from temporalio.api.workflowservice.v1 import StartWorkflowExecutionRequest
 
-from durable_core.engine import checks
+from durable_core.engine import checks, external, starting
+from durable_core.engine.transition import Transition
+from durable_core.engine.workflow_tasks import Claim
 from durable_core.model import cron, limits, retry
 from durable_core.model.errors import InvalidArgument, Unimplemented
 from durable_core.model.namespace import Namespace
 from durable_core.model.payloads import fields_size
 from durable_core.model.times import duration, nanos, timestamp
+from durable_core.ports.clock import Ids
 
 _Reuse = WorkflowIdReusePolicy
 _Conflict = WorkflowIdConflictPolicy
@@ -190,6 +193,29 @@ def accepts_eager(request: StartWorkflowExecutionRequest) -> bool:
     """Whether the starter gets the first workflow task in the reply: it asked to, and the task is due now."""
     delayed = request.cron_schedule or nanos(request.workflow_start_delay)
     return request.request_eager_execution and not delayed
+
+
+def begin(
+    request: StartWorkflowExecutionRequest,
+    namespace: Namespace,
+    new: starting.NewRun,
+    now: int,
+    ids: Ids,
+    *,
+    eager: Claim | None = None,
+    signal: external.Signal | None = None,
+) -> Transition:
+    """The transition that creates the run that the request asks for; the rest is as for `starting.begin`."""
+    return starting.begin(
+        new,
+        attributes(request, namespace, new.run_id, now),
+        now,
+        ids,
+        user_metadata=request.user_metadata if request.HasField("user_metadata") else None,
+        links=request.links,
+        eager=eager,
+        signal=signal,
+    )
 
 
 def attributes(

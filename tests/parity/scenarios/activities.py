@@ -11,7 +11,9 @@ from typing import Any
 from ..environment import Environment
 from ..raw_worker import (
     RawWorker,
+    activity_scheduled,
     application_failure,
+    complete_and_record,
     complete_workflow,
     event_names,
     payloads,
@@ -23,24 +25,10 @@ from ..raw_worker import (
 from . import scenario
 
 
-async def _scheduled(env: Environment, **attributes: Any) -> RawWorker:
-    """A workflow whose first task has scheduled one activity."""
-    worker = RawWorker(env)
-    await env.start()
-    await worker.step(schedule_activity(env, **attributes))
-    return worker
-
-
-async def _finish(env: Environment, worker: RawWorker) -> None:
-    """The workflow completes at its next task, and its history is recorded."""
-    await worker.step(complete_workflow())
-    await env.record()
-
-
 @scenario
 async def activity_completes_by_token(env: Environment) -> None:
     """All attributes reach the task; the started event is written with the completion."""
-    worker = await _scheduled(
+    worker = await activity_scheduled(
         env,
         input=payloads("input"),
         header={"fields": {"key": payloads("header")["payloads"][0]}},
@@ -56,13 +44,13 @@ async def activity_completes_by_token(env: Environment) -> None:
     await env.attempt("completed twice", worker.complete_activity(task))
     await env.attempt("failed after completion", worker.fail_activity(task))
     await env.attempt("heartbeat after completion", worker.heartbeat(task))
-    await _finish(env, worker)
+    await complete_and_record(env, worker)
 
 
 @scenario
 async def activity_fails_without_retry(env: Environment) -> None:
     """One attempt only: the maximum number of attempts is reached."""
-    worker = await _scheduled(env, retry_policy={"maximum_attempts": 1})
+    worker = await activity_scheduled(env, retry_policy={"maximum_attempts": 1})
     task = await worker.activity_task()
     failure = application_failure("boom", details=payloads("detail"))
     cause = {"cause": application_failure("root cause", kind="Root"), "stack_trace": "stack"}
@@ -70,14 +58,14 @@ async def activity_fails_without_retry(env: Environment) -> None:
         "RespondActivityTaskFailed", task_token=task.task_token, failure=failure | cause
     )
     env.note("reply", response)
-    await _finish(env, worker)
+    await complete_and_record(env, worker)
 
 
 @scenario
 async def activity_is_retried_until_maximum_attempts(env: Environment) -> None:
     """Attempts, backoff and the last failure show in the description; the history has one started event."""
     policy = {"initial_interval": seconds(0.1), "maximum_attempts": 3, "backoff_coefficient": 3.0}
-    worker = await _scheduled(env, retry_policy=policy | {"maximum_interval": seconds(0.2)})
+    worker = await activity_scheduled(env, retry_policy=policy | {"maximum_interval": seconds(0.2)})
     for attempt in (1, 2, 3):
         task = await worker.activity_task()
         env.note(f"attempt {attempt}", seen(task))
@@ -85,13 +73,13 @@ async def activity_is_retried_until_maximum_attempts(env: Environment) -> None:
         if attempt == 3:
             env.note("pending before the last failure", pending(await env.describe()))
         await worker.fail_activity(task, message=f"failure {attempt}")
-    await _finish(env, worker)
+    await complete_and_record(env, worker)
 
 
 @scenario
 async def activity_waits_between_attempts(env: Environment) -> None:
     """While it backs off, the description says when it runs again and what it failed with."""
-    worker = await _scheduled(env, retry_policy={"initial_interval": seconds(100)})
+    worker = await activity_scheduled(env, retry_policy={"initial_interval": seconds(100)})
     await worker.fail_activity(await worker.activity_task(), details=payloads("detail"))
     env.note("pending", pending(await env.describe()))
     await env.terminate()
@@ -112,19 +100,19 @@ async def activity_fails_with_a_non_retryable_failure(env: Environment) -> None:
     await worker.fail_activity(tasks["a"], message="marked", non_retryable=True)
     await worker.step()
     await worker.fail_activity(tasks["b"], message="by type", kind="Fatal")
-    await _finish(env, worker)
+    await complete_and_record(env, worker)
 
 
 @scenario
 async def activity_failure_sets_the_next_delay(env: Environment) -> None:
     """next_retry_delay overrides the policy's backoff and its maximum."""
     policy = {"initial_interval": seconds(1000), "maximum_attempts": 2}
-    worker = await _scheduled(env, retry_policy=policy)
+    worker = await activity_scheduled(env, retry_policy=policy)
     await worker.fail_activity(await worker.activity_task(), next_retry_delay=seconds(0.1))
     second = await worker.activity_task()
     env.note("second", seen(second))
     await worker.complete_activity(second)
-    await _finish(env, worker)
+    await complete_and_record(env, worker)
 
 
 @scenario
@@ -163,7 +151,7 @@ async def activity_fails_with_other_kinds_of_failure(env: Environment) -> None:
 @scenario
 async def activity_completes_by_id(env: Environment) -> None:
     """Heartbeat, failure and completion name the activity instead of carrying its token."""
-    worker = await _scheduled(env, retry_policy={"initial_interval": seconds(0.1)})
+    worker = await activity_scheduled(env, retry_policy={"initial_interval": seconds(0.1)})
     by_id: dict[str, Any] = {"workflow_id": env.id(), "activity_id": "activity"}
     await worker.activity_task()
     heartbeat = env.call("RecordActivityTaskHeartbeatById", details=payloads("beat"), **by_id)
@@ -186,7 +174,7 @@ async def activity_completes_by_id(env: Environment) -> None:
         await env.attempt(
             f"{method} unknown workflow", env.call(method, **unknown | {"workflow_id": "no-such"})
         )
-    await _finish(env, worker)
+    await complete_and_record(env, worker)
 
 
 @scenario
@@ -214,7 +202,7 @@ async def activity_is_answered_by_id_before_it_started(env: Environment) -> None
 @scenario
 async def activity_fails_with_last_heartbeat_details(env: Environment) -> None:
     """A failure may carry the last heartbeat; the next attempt sees it."""
-    worker = await _scheduled(env, retry_policy={"initial_interval": seconds(0.1)})
+    worker = await activity_scheduled(env, retry_policy={"initial_interval": seconds(0.1)})
     first = await worker.activity_task()
     await worker.heartbeat(first, "recorded")
     await env.call(
@@ -226,13 +214,13 @@ async def activity_fails_with_last_heartbeat_details(env: Environment) -> None:
     second = await worker.activity_task()
     env.note("second", seen(second))
     await worker.complete_activity(second)
-    await _finish(env, worker)
+    await complete_and_record(env, worker)
 
 
 @scenario
 async def activity_completes_while_workflow_task_runs(env: Environment) -> None:
     """Its completion is buffered until the task is answered."""
-    worker = await _scheduled(env)
+    worker = await activity_scheduled(env)
     activity = await worker.activity_task()
     await env.signal()
     task = await worker.workflow_task()
@@ -249,10 +237,10 @@ async def activity_completes_while_workflow_task_runs(env: Environment) -> None:
 @scenario
 async def activity_scheduled_in_closing_task(env: Environment) -> None:
     """An activity scheduled together with the completion is never run; its answer is not found."""
-    worker = await _scheduled(env)
+    worker = await activity_scheduled(env)
     task = await worker.activity_task()
     await env.signal()
-    await _finish(env, worker)
+    await complete_and_record(env, worker)
     await env.attempt("completion", worker.complete_activity(task))
     await env.attempt("heartbeat", worker.heartbeat(task))
     await env.attempt("failure", worker.fail_activity(task))
@@ -282,23 +270,23 @@ async def eager_activity_comes_with_the_reply(env: Environment) -> None:
     env.note("eager tasks", [seen(activity) for activity in reply.activity_tasks])
     for activity in reply.activity_tasks:
         await worker.complete_activity(activity)
-    await _finish(env, worker)
+    await complete_and_record(env, worker)
 
 
 @scenario
 async def activity_id_is_free_after_completion(env: Environment) -> None:
     """The same ID may be scheduled again once the first has ended."""
-    worker = await _scheduled(env)
+    worker = await activity_scheduled(env)
     await worker.complete_activity(await worker.activity_task(), "first")
     await worker.step(schedule_activity(env))
     await worker.complete_activity(await worker.activity_task(), "second")
-    await _finish(env, worker)
+    await complete_and_record(env, worker)
 
 
 @scenario
 async def activity_of_a_given_run_by_id(env: Environment) -> None:
     """Calls by ID may name the run; a bad, an unknown and a closed run are refused."""
-    worker = await _scheduled(env)
+    worker = await activity_scheduled(env)
     await worker.activity_task()
     run_id = (await env.describe()).workflow_execution_info.execution.run_id
     by_id: dict[str, Any] = {"workflow_id": env.id(), "activity_id": "activity"}
@@ -308,7 +296,7 @@ async def activity_of_a_given_run_by_id(env: Environment) -> None:
     await env.attempt("no activity ID", env.call(method, workflow_id=env.id()))
     await env.attempt("no workflow ID", env.call(method, activity_id="activity"))
     await env.attempt("right", env.call(method, run_id=run_id, **by_id))
-    await _finish(env, worker)
+    await complete_and_record(env, worker)
     await env.attempt("closed", env.call(method, run_id=run_id, **by_id))
 
 

@@ -11,8 +11,9 @@ from typing import Any
 from ..environment import Environment
 from ..raw_worker import (
     RawWorker,
+    activity_scheduled,
     command,
-    complete_workflow,
+    complete_and_record,
     payloads,
     pending,
     schedule_activity,
@@ -30,24 +31,12 @@ async def _request_cancel(env: Environment, worker: RawWorker) -> None:
     await worker.step(command("REQUEST_CANCEL_ACTIVITY_TASK", scheduled_event_id=SCHEDULED_EVENT_ID))
 
 
-async def _scheduled(env: Environment, **attributes: Any) -> RawWorker:
-    worker = RawWorker(env)
-    await env.start()
-    await worker.step(schedule_activity(env, **attributes))
-    return worker
-
-
-async def _finish(env: Environment, worker: RawWorker) -> None:
-    await worker.step(complete_workflow())
-    await env.record()
-
-
 @scenario
 async def activity_cancelled_before_it_starts(env: Environment) -> None:
     """Requested and cancelled in one transition; a new task follows."""
-    worker = await _scheduled(env, task_queue={"name": env.queue("nobody")})
+    worker = await activity_scheduled(env, task_queue={"name": env.queue("nobody")})
     await _request_cancel(env, worker)
-    await _finish(env, worker)
+    await complete_and_record(env, worker)
 
 
 @scenario
@@ -59,13 +48,13 @@ async def activity_cancelled_in_the_task_that_schedules_it(env: Environment) -> 
         schedule_activity(env),
         command("REQUEST_CANCEL_ACTIVITY_TASK", scheduled_event_id=SCHEDULED_EVENT_ID),
     )
-    await _finish(env, worker)
+    await complete_and_record(env, worker)
 
 
 @scenario
 async def activity_cancelled_while_it_runs(env: Environment) -> None:
     """The heartbeat tells it; it answers with its details."""
-    worker = await _scheduled(env)
+    worker = await activity_scheduled(env)
     task = await worker.activity_task()
     env.note("heartbeat before", await worker.heartbeat(task))
     canceled = env.call("RespondActivityTaskCanceled", task_token=task.task_token, details=payloads("x"))
@@ -80,13 +69,13 @@ async def activity_cancelled_while_it_runs(env: Environment) -> None:
         identity="worker",
     )
     await env.attempt("cancelled", canceled)
-    await _finish(env, worker)
+    await complete_and_record(env, worker)
 
 
 @scenario
 async def activity_cancelled_by_id(env: Environment) -> None:
     """Heartbeat and answer by ID."""
-    worker = await _scheduled(env)
+    worker = await activity_scheduled(env)
     await worker.activity_task()
     await _request_cancel(env, worker)
     by_id: dict[str, Any] = {"workflow_id": env.id(), "activity_id": "activity"}
@@ -94,53 +83,55 @@ async def activity_cancelled_by_id(env: Environment) -> None:
     await env.attempt(
         "cancelled", env.call("RespondActivityTaskCanceledById", details=payloads("x"), **by_id)
     )
-    await _finish(env, worker)
+    await complete_and_record(env, worker)
 
 
 @scenario
 async def activity_completes_in_spite_of_a_cancel_request(env: Environment) -> None:
     """The activity may ignore the request."""
-    worker = await _scheduled(env)
+    worker = await activity_scheduled(env)
     task = await worker.activity_task()
     await _request_cancel(env, worker)
     await worker.complete_activity(task)
-    await _finish(env, worker)
+    await complete_and_record(env, worker)
 
 
 @scenario
 async def activity_fails_after_a_cancel_request(env: Environment) -> None:
     """It is not retried; the retry state says why."""
-    worker = await _scheduled(env, retry_policy={"maximum_attempts": 5})
+    worker = await activity_scheduled(env, retry_policy={"maximum_attempts": 5})
     task = await worker.activity_task()
     await _request_cancel(env, worker)
     await worker.fail_activity(task)
-    await _finish(env, worker)
+    await complete_and_record(env, worker)
 
 
 @scenario
 async def activity_times_out_after_a_cancel_request(env: Environment) -> None:
     """Nor is it retried after a time-out."""
-    worker = await _scheduled(env, start_to_close_timeout=seconds(2), retry_policy={"maximum_attempts": 5})
+    worker = await activity_scheduled(
+        env, start_to_close_timeout=seconds(2), retry_policy={"maximum_attempts": 5}
+    )
     await worker.activity_task()
     await _request_cancel(env, worker)
-    await _finish(env, worker)
+    await complete_and_record(env, worker)
 
 
 @scenario
 async def activity_cancelled_between_attempts(env: Environment) -> None:
     """While it backs off: cancelled at once, with the last failure left behind."""
-    worker = await _scheduled(env, retry_policy={"initial_interval": seconds(1000)})
+    worker = await activity_scheduled(env, retry_policy={"initial_interval": seconds(1000)})
     task = await worker.activity_task()
     await worker.heartbeat(task, "last beat")
     await worker.fail_activity(task)
     await _request_cancel(env, worker)
-    await _finish(env, worker)
+    await complete_and_record(env, worker)
 
 
 @scenario
 async def activity_cancelled_twice(env: Environment) -> None:
     """A second request writes its event or not; both in one task, and in a later one."""
-    worker = await _scheduled(env)
+    worker = await activity_scheduled(env)
     task = await worker.activity_task()
     await env.signal()
     workflow_task = await worker.workflow_task()
@@ -150,13 +141,13 @@ async def activity_cancelled_twice(env: Environment) -> None:
     workflow_task = await worker.workflow_task()
     await env.attempt("in a later task", worker.complete(workflow_task, request))
     await worker.complete_activity(task)
-    await _finish(env, worker)
+    await complete_and_record(env, worker)
 
 
 @scenario
 async def activity_cancel_requested_after_it_completed(env: Environment) -> None:
     """The completion is still buffered when the request comes; and when the activity is long gone."""
-    worker = await _scheduled(env)
+    worker = await activity_scheduled(env)
     task = await worker.activity_task()
     await env.signal()
     workflow_task = await worker.workflow_task()

@@ -11,7 +11,8 @@ from typing import Any
 from ..environment import Environment
 from ..raw_worker import (
     RawWorker,
-    complete_workflow,
+    activity_scheduled,
+    complete_and_record,
     pending,
     schedule_activity,
     seconds,
@@ -20,54 +21,40 @@ from ..raw_worker import (
 from . import scenario
 
 
-async def _scheduled(env: Environment, **attributes: Any) -> RawWorker:
-    """A workflow whose first task has scheduled one activity."""
-    worker = RawWorker(env)
-    await env.start()
-    await worker.step(schedule_activity(env, **attributes))
-    return worker
-
-
-async def _finish(env: Environment, worker: RawWorker) -> None:
-    """The workflow completes at its next task, and its history is recorded."""
-    await worker.step(complete_workflow())
-    await env.record()
-
-
 @scenario
 async def activity_retry_would_exceed_schedule_to_close(env: Environment) -> None:
     """A backoff beyond the schedule-to-close time-out ends the retries at once with RETRY_STATE_TIMEOUT."""
-    worker = await _scheduled(
+    worker = await activity_scheduled(
         env, schedule_to_close_timeout=seconds(30), retry_policy={"initial_interval": seconds(60)}
     )
     await worker.fail_activity(await worker.activity_task())
-    await _finish(env, worker)
+    await complete_and_record(env, worker)
 
 
 @scenario
 async def activity_schedule_to_start_timeout(env: Environment) -> None:
     """Nobody polls: no started event, and no retry whatever the policy says."""
-    worker = await _scheduled(
+    worker = await activity_scheduled(
         env, schedule_to_start_timeout=seconds(0.5), task_queue={"name": env.queue("nobody")}
     )
-    await _finish(env, worker)
+    await complete_and_record(env, worker)
 
 
 @scenario
 async def activity_schedule_to_close_timeout_unstarted(env: Environment) -> None:
     """Schedule-to-close runs out before anybody started it."""
-    worker = await _scheduled(
+    worker = await activity_scheduled(
         env, schedule_to_close_timeout=seconds(0.5), task_queue={"name": env.queue("nobody")}
     )
-    await _finish(env, worker)
+    await complete_and_record(env, worker)
 
 
 @scenario
 async def activity_schedule_to_close_timeout_started(env: Environment) -> None:
     """Schedule-to-close runs out while it runs."""
-    worker = await _scheduled(env, schedule_to_close_timeout=seconds(1))
+    worker = await activity_scheduled(env, schedule_to_close_timeout=seconds(1))
     task = await worker.activity_task()
-    await _finish(env, worker)
+    await complete_and_record(env, worker)
     await env.attempt("late completion", worker.complete_activity(task))
 
 
@@ -75,25 +62,27 @@ async def activity_schedule_to_close_timeout_started(env: Environment) -> None:
 async def activity_schedule_to_close_timeout_between_attempts(env: Environment) -> None:
     """Schedule-to-close runs out with a failed attempt behind: its failure is the cause."""
     policy = {"initial_interval": seconds(0.1), "backoff_coefficient": 1.0}
-    worker = await _scheduled(env, schedule_to_close_timeout=seconds(1.5), retry_policy=policy)
+    worker = await activity_scheduled(env, schedule_to_close_timeout=seconds(1.5), retry_policy=policy)
     await worker.fail_activity(await worker.activity_task(), message="first attempt failed")
     await worker.activity_task()
-    await _finish(env, worker)
+    await complete_and_record(env, worker)
 
 
 @scenario
 async def activity_start_to_close_timeout_last_attempt(env: Environment) -> None:
     """Start-to-close of the only attempt, with heartbeat details."""
-    worker = await _scheduled(env, start_to_close_timeout=seconds(1), retry_policy={"maximum_attempts": 1})
+    worker = await activity_scheduled(
+        env, start_to_close_timeout=seconds(1), retry_policy={"maximum_attempts": 1}
+    )
     await worker.heartbeat(await worker.activity_task(), "last words")
-    await _finish(env, worker)
+    await complete_and_record(env, worker)
 
 
 @scenario
 async def activity_start_to_close_timeout_is_retried(env: Environment) -> None:
     """Start-to-close of the first attempt starts a second one; a late answer of the first is not found."""
     policy = {"maximum_attempts": 2, "initial_interval": seconds(0.1)}
-    worker = await _scheduled(env, start_to_close_timeout=seconds(1), retry_policy=policy)
+    worker = await activity_scheduled(env, start_to_close_timeout=seconds(1), retry_policy=policy)
     first = await worker.activity_task()
     second = await worker.activity_task()
     env.note("second", seen(second))
@@ -101,28 +90,28 @@ async def activity_start_to_close_timeout_is_retried(env: Environment) -> None:
     await env.attempt("late completion", worker.complete_activity(first))
     await env.attempt("late failure", worker.fail_activity(first))
     await env.attempt("late heartbeat", worker.heartbeat(first))
-    await _finish(env, worker)
+    await complete_and_record(env, worker)
 
 
 @scenario
 async def activity_heartbeat_timeout(env: Environment) -> None:
     """The heartbeat time-out of the last attempt keeps the last details."""
-    worker = await _scheduled(env, heartbeat_timeout=seconds(1), retry_policy={"maximum_attempts": 1})
+    worker = await activity_scheduled(env, heartbeat_timeout=seconds(1), retry_policy={"maximum_attempts": 1})
     task = await worker.activity_task()
     env.note("heartbeat reply", await worker.heartbeat(task, "last words"))
-    await _finish(env, worker)
+    await complete_and_record(env, worker)
 
 
 @scenario
 async def activity_heartbeat_timeout_is_retried_with_details(env: Environment) -> None:
     """The details of the last heartbeat go to the next attempt."""
     policy = {"maximum_attempts": 2, "initial_interval": seconds(0.1)}
-    worker = await _scheduled(env, heartbeat_timeout=seconds(1), retry_policy=policy)
+    worker = await activity_scheduled(env, heartbeat_timeout=seconds(1), retry_policy=policy)
     await worker.heartbeat(await worker.activity_task(), "progress")
     second = await worker.activity_task()
     env.note("second", seen(second))
     await worker.complete_activity(second)
-    await _finish(env, worker)
+    await complete_and_record(env, worker)
 
 
 @scenario

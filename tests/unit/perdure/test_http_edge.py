@@ -113,5 +113,7 @@ async def test_draining_answers_what_waits_and_stops_listening():
 
 async def test_a_port_that_is_taken_is_an_os_error():
     async with running() as server:
-        with pytest.raises(OSError, match=r"cannot listen on 127\.0\.0\.1:.*; --http-port takes another port"):
+        with pytest.raises(
+            OSError, match=r"cannot listen on 127\.0\.0\.1:.*; --http-port takes another port"
+        ):
             listen("127.0.0.1", server.server.http_port, "--http-port")

@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 from temporalio.api.command.v1 import Command, StartChildWorkflowExecutionCommandAttributes
+from temporalio.api.common.v1 import RetryPolicy
 from temporalio.api.enums.v1 import (
     EventType,
     ParentClosePolicy,
@@ -63,29 +64,8 @@ def _normalized(
     )
     _check_names(attributes, where)
     execution, run, task = _time_outs(attributes, where)
-    policy = None
-    try:
-        if attributes.HasField("retry_policy"):
-            policy = retry.with_defaults(
-                attributes.retry_policy,
-                limits.workflow_retry_initial_interval,
-                limits.workflow_retry_coefficient,
-                limits.workflow_retry_interval_factor,
-            )
-            retry.validate(policy)
-    except InvalidArgument as error:
-        detail = f"invalid WorkflowRetryPolicy on StartChildWorkflowExecutionCommand: {error}. {where}"
-        raise BadCommand(_BAD, detail) from error
-    try:
-        cron.validate(attributes.cron_schedule)
-    except InvalidArgument as error:
-        detail = f"invalid CronSchedule on StartChildWorkflowExecutionCommand: {error}. {where}"
-        raise BadCommand(_BAD, detail) from error
-    try:
-        checks.check_search_attributes(attributes.search_attributes, target)
-    except InvalidArgument as error:
-        bad = _Cause.WORKFLOW_TASK_FAILED_CAUSE_BAD_SEARCH_ATTRIBUTES
-        raise BadCommand(bad, error.message) from error
+    policy = _retry_policy(attributes, where)
+    _check_values(attributes, target, where)
     queue = checks.normalized_queue(attributes.task_queue, core.queue)
     return StartChildWorkflowExecutionInitiatedEventAttributes(
         namespace=target.name,
@@ -112,6 +92,38 @@ def _normalized(
         inherit_build_id=attributes.inherit_build_id,
         priority=attributes.priority if attributes.HasField("priority") else None,
     )
+
+
+def _retry_policy(attributes: StartChildWorkflowExecutionCommandAttributes, where: str) -> RetryPolicy | None:
+    if not attributes.HasField("retry_policy"):
+        return None
+    try:
+        policy = retry.with_defaults(
+            attributes.retry_policy,
+            limits.workflow_retry_initial_interval,
+            limits.workflow_retry_coefficient,
+            limits.workflow_retry_interval_factor,
+        )
+        retry.validate(policy)
+    except InvalidArgument as error:
+        detail = f"invalid WorkflowRetryPolicy on StartChildWorkflowExecutionCommand: {error}. {where}"
+        raise BadCommand(_BAD, detail) from error
+    return policy
+
+
+def _check_values(
+    attributes: StartChildWorkflowExecutionCommandAttributes, target: Namespace, where: str
+) -> None:
+    try:
+        cron.validate(attributes.cron_schedule)
+    except InvalidArgument as error:
+        detail = f"invalid CronSchedule on StartChildWorkflowExecutionCommand: {error}. {where}"
+        raise BadCommand(_BAD, detail) from error
+    try:
+        checks.check_search_attributes(attributes.search_attributes, target)
+    except InvalidArgument as error:
+        bad = _Cause.WORKFLOW_TASK_FAILED_CAUSE_BAD_SEARCH_ATTRIBUTES
+        raise BadCommand(bad, error.message) from error
 
 
 def _check_names(attributes: StartChildWorkflowExecutionCommandAttributes, where: str) -> None:

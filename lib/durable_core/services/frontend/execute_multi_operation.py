@@ -146,14 +146,7 @@ def _admit(
     new = starting.NewRun(namespace.namespace_id, namespace.name, context.ids.run_id(now), starter.request_id)
 
     def begin() -> Transition:
-        return starting.begin(
-            new,
-            start_requests.attributes(start, namespace, new.run_id, now),
-            now,
-            context.ids,
-            user_metadata=start.user_metadata if start.HasField("user_metadata") else None,
-            links=start.links,
-        )
+        return start_requests.begin(start, namespace, new, now, context.ids)
 
     chosen = start_requests.policies(start.workflow_id_reuse_policy, start.workflow_id_conflict_policy)
     decide_start = starts.decision(context, chosen, starter, begin)

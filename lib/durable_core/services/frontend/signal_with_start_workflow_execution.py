@@ -53,15 +53,7 @@ def signal_with_start_workflow_execution(
         return starts.new(begin())
 
     def begin() -> Transition:
-        return starting.begin(
-            new,
-            start_requests.attributes(start, namespace, new.run_id, now),
-            now,
-            context.ids,
-            user_metadata=request.user_metadata if request.HasField("user_metadata") else None,
-            links=request.links,
-            signal=signal,
-        )
+        return start_requests.begin(start, namespace, new, now, context.ids, signal=signal)
 
     key = WorkflowKey(namespace.namespace_id, request.workflow_id)
     served = context.runs.start(key, decide)

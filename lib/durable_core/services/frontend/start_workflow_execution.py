@@ -35,15 +35,7 @@ def start_workflow_execution(
     begun: list[RunState] = []
 
     def begin() -> Transition:
-        t = starting.begin(
-            new,
-            start_requests.attributes(request, namespace, new.run_id, now),
-            now,
-            context.ids,
-            user_metadata=request.user_metadata if request.HasField("user_metadata") else None,
-            links=request.links,
-            eager=eager,
-        )
+        t = start_requests.begin(request, namespace, new, now, context.ids, eager=eager)
         begun[:] = [t.state]
         return t
 
