@@ -99,7 +99,6 @@ def test_a_hello_workflow_takes_no_more_than_its_budgets(hello):
     assert hello.taken["dynamodb_write_units"] <= WRITE_UNITS_MAX, hello
 
 
-@pytest.mark.xfail(reason="each claim of a workflow task looks for waiting queries: two calls", strict=True)
 def test_a_hello_workflow_makes_no_more_calls_on_its_path_than_its_budget(hello):
     assert hello.on_path.total() <= PATH_CALLS_MAX, hello
 

@@ -130,8 +130,9 @@ def _suggestion(core: Core) -> tuple[bool, tuple[int, ...]]:
 
 
 def start(t: Transition, claim: Claim) -> WorkflowTaskInfo:
-    """A worker takes the pending task."""
+    """A worker takes the pending task, and the queries that wait for it."""
     core = t.state.core
+    core.queries_wait = False
     task = _pending(t)
     suggest, reasons = _suggestion(core)
     unwritten = workflow_task.is_unwritten(task)

@@ -238,6 +238,7 @@ class Core(msgspec.Struct, array_like=True):
     reset_requests: tuple[str, ...] = ()  # outside history (resetting): requests that led to this run
     reset_at: int = 0  # outside history (resetting): a reset run's start and time-outs count from here
     original_started_at: int = 0  # outside history (resetting): when the run that was reset had started
+    queries_wait: bool = False  # outside history (workflow_task): some may ride along with the next one
 
 
 SECTIONS = ("activities", "timers", "children", "signals", "cancels", "buffered", "requests", "updates")

@@ -35,9 +35,12 @@ def key_of(state: RunState) -> RunKey:
 
 
 def workflow_task(
-    context: Context, state: RunState, task: WorkflowTaskInfo, *, partial: bool
+    context: Context, state: RunState, task: WorkflowTaskInfo, *, partial: bool, with_queries: bool
 ) -> PollWorkflowTaskQueueResponse:
-    """A started workflow task. `partial`: its worker has the history up to the last task it completed."""
+    """A started workflow task. `partial`: its worker has the history up to the last task it completed.
+
+    `with_queries`: some may wait to ride along, so they are looked for.
+    """
     core = state.core
     token = task_tokens.WorkflowTaskToken(
         core.namespace_id,
@@ -69,7 +72,7 @@ def workflow_task(
     else:
         reply.history.events.extend(workflow_tasks.unwritten_events(core))
     reply.messages.extend(updates.messages(state))
-    for query in context.queries.pending(key_of(state)):
+    for query in context.queries.pending(key_of(state)) if with_queries else ():
         reply.queries[query.query_id].CopyFrom(WorkflowQuery.FromString(query.request))
     return reply
 

@@ -1,6 +1,7 @@
 """QueryWorkflow: ask a worker about the state of a workflow, with every event before the query taken into account.
 
-A query rides along with a workflow task that is pending; where none is, it is asked apart from one.
+A query rides along with a workflow task that is pending; where none is, it is asked apart from one. The run notes that
+queries wait to ride along, so that claims of workflow tasks need not look for them otherwise.
 """
 
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from temporalio.api.enums.v1 import (
 from temporalio.api.query.v1 import QueryRejected, WorkflowQueryResult
 from temporalio.api.workflowservice.v1 import QueryWorkflowRequest, QueryWorkflowResponse
 
+from durable_core.engine.transition import Transition
 from durable_core.model import limits
 from durable_core.model.errors import (
     DeadlineExceeded,
@@ -131,12 +133,26 @@ def _wait(context: Context, request: QueryWorkflowRequest, asked: _Asked, now: i
         context.queries.remove(asked.query_id)
         asked = _Asked(asked.run, context.ids.unique(), asked.give_up_at)
         _put(context, request, asked)
-    if not asked.direct_at and not _rides_along(state):
+    if not asked.direct_at and _rides_along(state):
+        _note(context, asked.run, state)
+    elif not asked.direct_at:
         asked = _send(context, asked, state, now, sticky=not overdue)
     sticky = asked.direct_at and asked.queue != state.core.queue
     look_again = _patience(state) / SECOND if sticky else 0.0
     topics = (QueryTopic(asked.query_id), asked.run)
     return Wait(topics, limits.query_timeout / SECOND, asked, look_again)
+
+
+def _note(context: Context, run: RunKey, state: RunState) -> None:
+    """Let the run know that a query waits for its next workflow task."""
+
+    def decide(t: Transition) -> None:
+        if _rides_along(t.state) and not t.state.core.queries_wait:
+            t.state.core.queries_wait = True
+            t.is_dirty = True
+
+    if not state.core.queries_wait:
+        context.runs.update_if_there(run, decide)
 
 
 def _patience(state: RunState) -> int:

@@ -37,6 +37,7 @@ class _Outcome:
     heartbeat_expired: bool = False
     reset_to: int = 0
     new_task: WorkflowTaskInfo | None = None
+    with_queries: bool = False
     eager: list[ActivityInfo] = field(default_factory=list)
 
 
@@ -70,9 +71,10 @@ def respond_workflow_task_completed(
         reset_history_event_id=outcome.reset_to,
     )
     if outcome.new_task is not None:
-        reply.workflow_task.CopyFrom(
-            claims.workflow_task(context, outcome.state, outcome.new_task, partial=True)
+        task = claims.workflow_task(
+            context, outcome.state, outcome.new_task, partial=True, with_queries=outcome.with_queries
         )
+        reply.workflow_task.CopyFrom(task)
     return reply
 
 
@@ -200,6 +202,7 @@ def _schedule_next(
 def _start_in_reply(t: Transition, request: _Request, outcome: _Outcome) -> None:
     version = request.worker_version_stamp if request.HasField("worker_version_stamp") else None
     claim = Claim(_REQUEST_FROM_REPLY, request.identity, version)
+    outcome.with_queries = t.state.core.queries_wait
     outcome.new_task = workflow_tasks.start(t, claim)
     updates.send(t)
 

@@ -56,4 +56,4 @@ def start_workflow_execution(
 def _eager_task(context: Context, state: RunState) -> PollWorkflowTaskQueueResponse:
     task = state.core.workflow_task
     assert task is not None
-    return claims.workflow_task(context, state, task, partial=False)
+    return claims.workflow_task(context, state, task, partial=False, with_queries=False)

@@ -40,7 +40,7 @@ def _claim(
     version = claims.worker_version(request.worker_version_capabilities)
     claim = Claim(context.ids.unique(), request.identity, version)
 
-    def decide(t: Transition) -> tuple[RunState, WorkflowTaskInfo] | None:
+    def decide(t: Transition) -> tuple[RunState, WorkflowTaskInfo, bool] | None:
         core = t.state.core
         pending = core.workflow_task
         if not t.state.is_open or pending is None or pending.started_event_id or pending.stamp != body.stamp:
@@ -48,16 +48,17 @@ def _claim(
         if core.sticky_queue and core.sticky_queue != request.task_queue.name:
             # The sticky worker fell silent and the task went to the normal queue: its history is sent in full.
             clear_sticky(core)
+        with_queries = core.queries_wait
         started = workflow_tasks.start(t, claim)
         updates.send(t)
-        return t.state, started
+        return t.state, started, with_queries
 
     claimed = context.runs.update_if_there(task.run, decide)
     if claimed is None:
         return None
-    state, started = claimed
+    state, started, with_queries = claimed
     partial = bool(state.core.sticky_queue) and started.attempt == 1
-    return claims.workflow_task(context, state, started, partial=partial)
+    return claims.workflow_task(context, state, started, partial=partial, with_queries=with_queries)
 
 
 def _query(context: Context, queue: str, task: Task, body: QueryTask) -> _Reply | None:
