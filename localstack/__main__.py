@@ -15,7 +15,8 @@ from typing import cast
 
 from localstack.bridge import bridge
 from localstack.deployment import ROOT, CommandFailed, Deployed, Deployments
-from localstack.local_aws import REGION, LocalAws, MiniStack, NotReady, free_port
+from localstack.local_aws import REGION, LocalAws, MiniStack, NotReady
+from perdure.demo.server import free_port
 
 STATE = ROOT / ".localstack"
 PORT = 4566

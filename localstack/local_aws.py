@@ -7,7 +7,6 @@ from the environment that the project is installed in, and the bundle is built f
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -139,14 +138,6 @@ def _runs(process_id: int) -> bool:
     """A child that has ended stays known to the system until its parent has asked about it."""
     child = _children.get(process_id)
     return _signal(process_id, 0) if child is None else child.poll() is None
-
-
-def free_port() -> int:
-    """A port that nobody listens on at this moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _signal(process_id: int, number: int) -> bool:

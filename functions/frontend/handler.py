@@ -25,7 +25,7 @@ def api() -> ApiGateway:
     parts = deployed(aws_settings())
     table = MethodTable({WORKFLOW_SERVICE_NAME: WORKFLOW_SERVICE, OPERATOR_SERVICE_NAME: OPERATOR_SERVICE})
 
-    waits = Waits(parts.answering, parts.context.clock)
+    waits = Waits(parts.answering)
     return ApiGateway(Router(table), parts.context.clock, waits.run, observing, parts.tally.take)
 
 

@@ -23,7 +23,8 @@ from botocore.config import Config
 
 from durable_core.adapters.aws.dynamo_database import Access
 from durable_core.schema import tables
-from localstack.local_aws import REGION, LocalAws, NotReady, free_port
+from localstack.local_aws import REGION, LocalAws, NotReady
+from perdure.demo.server import free_port
 
 PREFIX = "test"
 READY_SECONDS = 90.0

@@ -27,6 +27,8 @@ from temporalio.api.workflowservice.v1 import (
     WorkflowServiceStub,
 )
 
+from perdure.demo.server import free_port
+
 SOURCE_ROOT = Path(__file__).resolve().parents[2] / "lib"
 READY_TIMEOUT_SECONDS = 30.0
 STOP_TIMEOUT_SECONDS = 10.0
@@ -45,14 +47,6 @@ class ServerKind(enum.Enum):
 
 class ServerFailed(Exception):
     """The server process ended, or answered nothing in time; carries the end of its log."""
-
-
-def free_port() -> int:
-    """Return a TCP port that nobody listens on at this moment."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
 
 
 def command_line(kind: ServerKind, port: int, database: Path | None) -> list[str]:

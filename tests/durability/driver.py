@@ -12,7 +12,8 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.benchmarks.servers import Server, ServerFailed, ServerKind, free_port
+from perdure.demo.server import free_port
+from tests.benchmarks.servers import Server, ServerFailed, ServerKind
 from tests.durability.api import Api
 from tests.durability.clients import NAMESPACE
 from tests.durability.evidence import Evidence, collect

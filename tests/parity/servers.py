@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,12 +19,13 @@ from typing import IO, Any
 
 import grpc
 
+from perdure.demo.server import free_port
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 READY_SECONDS_MAX = 30.0
 STOP_SECONDS_MAX = 10.0
 NAMESPACE = "default"
 METHOD_GET_NAMESPACE = "/temporal.api.workflowservice.v1.WorkflowService/DescribeNamespace"
-
 
 # Read at import, because each test's environment is swept clean.
 GIVEN_TARGET = os.environ.get("PERDURE_TEST_TARGET")
@@ -65,14 +65,6 @@ class Server:
         """What the server has written so far, its last 4,000 characters."""
         self.log.seek(0)
         return self.log.read().decode(errors="replace")[-4000:]
-
-
-def free_port() -> int:
-    """A port that was free a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def start_oracle(name: str = "temporal") -> Server:

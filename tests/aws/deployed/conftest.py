@@ -16,7 +16,8 @@ from temporalio.client import Client
 from localstack.bridge import Bridge
 from localstack.bridge import bridge as started_bridge
 from localstack.deployment import Deployments
-from localstack.local_aws import LocalAws, MiniStack, free_port
+from localstack.local_aws import LocalAws, MiniStack
+from perdure.demo.server import free_port
 from tests.aws.deployed.sharing import given_url, shared
 
 

@@ -1,4 +1,4 @@
-"""Callers that wait for a run themselves: the first look waits a moment, later ones not at all, the last answers."""
+"""Callers that wait for a run themselves: a look never waits, the last one answers."""
 
 import pytest
 from temporalio.api.history.v1 import History, HistoryEvent
@@ -17,7 +17,7 @@ from durable_core.services.calls import Rpc, Wait
 from durable_core.wire.http import HttpRequest
 from durable_core.wire.methods import WORKFLOW_SERVICE_NAME, MethodTable
 from durable_core.wire.router import Router
-from functions.frontend.waiting import AGAIN, HELD, Waits
+from functions.frontend.waiting import AGAIN, Waits
 from tests.unit.adapters.aws.sqs import FakeClients
 
 NOW = 1_900_000_000 * SECOND
@@ -36,7 +36,7 @@ class System:
         self.asked = []
         queues = SqsTaskQueues(FakeClients(), Addresses("p", "https://sqs/1/service.fifo"))
         answering = Answering(self, queues, lambda seconds: self.clock.advance(int(seconds * SECOND)))
-        self.waits = Waits(answering, self.clock)
+        self.waits = Waits(answering)
 
     def distrust(self):
         pass
@@ -62,21 +62,19 @@ class System:
         return self.clock.now() - NOW
 
 
-def test_the_first_look_waits_a_moment_and_then_says_come_again():
+def test_a_look_at_a_run_that_goes_on_says_come_again_at_once():
     system = System()
     answer, headers = system.run(perdure_wait="look")
     assert answer == GetWorkflowExecutionHistoryResponse()
     assert headers == {AGAIN: "run-1"}
-    assert system.elapsed() == HELD
+    assert system.elapsed() == 0
 
 
-def test_a_run_that_ends_in_that_moment_is_answered_at_once():
-    system = System(ends_after=0.4)
-    assert system.run(perdure_wait="look") == (END, {})
-    assert system.elapsed() < HELD
+def test_a_look_at_a_run_that_has_ended_is_the_answer():
+    assert System(ends_after=0).run(perdure_wait="look") == (END, {})
 
 
-def test_a_later_look_waits_no_longer_and_goes_on_with_the_same_run():
+def test_a_later_look_goes_on_with_the_same_run():
     system = System()
     assert system.run(perdure_wait="look", perdure_resume="run-0")[1] == {AGAIN: "run-1"}
     assert system.elapsed() == 0

@@ -88,31 +88,11 @@ class Answering:
             self._queues.give_back()
 
     def look(
-        self,
-        rpc: Rpc,
-        request: Any,
-        resume: str | None,
-        held_until: int,
-        until: Limits,
-        headers: Mapping[str, str],
+        self, rpc: Rpc, request: Any, resume: str | None, until: Limits, headers: Mapping[str, str]
     ) -> tuple[Any, str | None]:
-        """For a caller that waits itself: the answer, or None and the word to come again with.
-
-        Looks again until `held_until`, at least once.
-        """
-        held_until = min(held_until, until.caller, until.edge)
-        interval = LOOK_AGAIN_FIRST
-        while True:
-            outcome = self._run(
-                rpc.function, request, Call(until.caller, resume=resume, headers=dict(headers))
-            )
-            if not isinstance(outcome, Wait):
-                return outcome, None
-            resume = outcome.resume
-            if self._clock.now() >= held_until:
-                return None, str(resume)
-            self._wait(outcome.topics, held_until, interval)
-            interval = min(int(interval * LOOK_AGAIN_FACTOR), LOOK_AGAIN_MAX)
+        """For a caller that waits itself: the answer, or None and the word to come again with."""
+        outcome = self._run(rpc.function, request, Call(until.caller, resume=resume, headers=dict(headers)))
+        return (None, str(outcome.resume)) if isinstance(outcome, Wait) else (outcome, None)
 
     def look_last(
         self, rpc: Rpc, request: Any, resume: str | None, until: Limits, headers: Mapping[str, str]

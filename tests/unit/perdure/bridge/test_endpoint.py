@@ -3,7 +3,6 @@
 import asyncio
 import gzip
 import logging
-import socket
 
 import aiohttp
 import grpc
@@ -14,6 +13,7 @@ from aiohttp.client_reqrep import ConnectionKey
 from perdure.bridge import endpoint as module
 from perdure.bridge.errors import CallFailed
 from perdure.bridge.metadata import headers_of
+from perdure.demo.server import free_port
 from tests.unit.perdure.bridge.far_ends import INFO, endpoint_at, far_end, never, proto
 
 pytestmark = pytest.mark.asyncio
@@ -24,12 +24,6 @@ HEADERS = headers_of((), with_authorization=False)
 def soon(monkeypatch):
     """Retries wait next to nothing; how long they wait is backoff's to test."""
     monkeypatch.setattr(module, "CONNECT_DELAY_SECONDS_MAX", 0.001)
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 async def test_bytes_go_there_and_back_as_they_are():
