@@ -74,7 +74,7 @@ async def test_a_child_goes_on_while_its_parent_is_reset(client, unique):
 
         async def waits() -> bool:
             return "ChildWorkflowExecutionStarted" in await event_names(handle) and (
-                (await completed_tasks(handle))[-1] > 9
+                (await completed_tasks(handle))[-1] > 12
             )
 
         await eventually(waits)

@@ -43,6 +43,7 @@ Decide = Callable[[Transition], R]
 
 PAUSE_SECONDS = 0.01
 """Before the second try, at most; it doubles with every one."""
+PAUSE_SECONDS_MAX = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,4 +373,4 @@ class UnitOfWork:
         raise Unavailable("the workflow is being changed by too many callers at once; try again")
 
     def _back_off(self, number: int) -> None:
-        self._pause(self._ids.jitter() * PAUSE_SECONDS * 2**number)
+        self._pause(self._ids.jitter() * min(PAUSE_SECONDS * 2**number, PAUSE_SECONDS_MAX))
