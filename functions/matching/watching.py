@@ -11,9 +11,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from durable_core.adapters.aws.answering import Answering, Limits
+from durable_core.adapters.aws.answering import Answering, HandedOver, Limits
 from durable_core.model.errors import InvalidArgument
-from durable_core.model.times import SECOND
+from durable_core.model.times import MILLISECOND, SECOND
 from durable_core.ports.clock import Clock
 from durable_core.wire.http import HttpCall
 
@@ -21,6 +21,7 @@ SECONDS = "perdure-poll-seconds"
 TASK = "perdure-task"
 QUEUE_URL = "perdure-queue-url"
 SECONDS_MAX = 600
+WAITED_MS_MAX = 3_600_000
 
 
 class Polls:
@@ -34,8 +35,8 @@ class Polls:
         rpc = call.method.rpc
         assert rpc is not None
         if TASK in call.headers:
-            message = _message(call.headers[TASK])
-            return self._answering.claim(rpc, call.request, message, until, call.headers), {}
+            handed_over = _handed_over(call.headers[TASK])
+            return self._answering.claim(rpc, call.request, handed_over, until, call.headers), {}
         if SECONDS in call.headers:
             watches_until = self._clock.now() + _seconds(call.headers[SECONDS]) * SECOND
             answer, url = self._answering.probe(rpc, call.request, watches_until, call.headers)
@@ -50,13 +51,12 @@ def _seconds(text: str) -> int:
     return int(text)
 
 
-def _message(text: str) -> tuple[str, str]:
-    """Body and receipt."""
+def _handed_over(text: str) -> HandedOver:
     try:
-        message = json.loads(base64.urlsafe_b64decode(text))
-        body, receipt = message["body"], message["receipt"]
-    except (binascii.Error, ValueError, KeyError, TypeError) as error:
+        said = json.loads(base64.urlsafe_b64decode(text))
+        body, receipt, waited = said["body"], said["receipt"], said.get("waited_ms", 0)
+    except (binascii.Error, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InvalidArgument(f"{TASK} holds no message: {error}") from error
-    if not (isinstance(body, str) and isinstance(receipt, str)):
+    if not (isinstance(body, str) and isinstance(receipt, str) and isinstance(waited, int)):
         raise InvalidArgument(f"{TASK} holds no message")
-    return body, receipt
+    return HandedOver(body, receipt, min(max(waited, 0), WAITED_MS_MAX) * MILLISECOND)

@@ -1,7 +1,7 @@
 """What a scenario is given: calls to one server, names of its own, and the notebook of what was observed.
 
 Here live the raw calls (by method name, with plain keyword arguments), the reading of histories, and the
-record of results and errors. Normalising and comparing live in `normalise` and `test_parity`. Newcomers
+record of results and errors. Normalising and comparing live in `normalise` and `comparing`. Newcomers
 forget that everything noted is compared: note what a user can see and rely on, and nothing that two runs on
 the same server would disagree about.
 """
@@ -65,6 +65,13 @@ class Environment:
         if self._client is None:
             self._client = await Client.connect(self.address, namespace=NAMESPACE, identity="sdk-client")
         return self._client
+
+    async def outlive_the_pause(self) -> None:
+        """Let the run become older than a second: a younger one that continues as new is followed only after a pause.
+
+        For scenarios that are about something else, and may run on a server that takes its time.
+        """
+        await asyncio.sleep(1.1)
 
     def id(self, suffix: str = "wf") -> str:
         """A workflow ID of this scenario; servers are fresh, so the same ID serves on both."""

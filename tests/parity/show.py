@@ -1,7 +1,7 @@
 """Print what the reference server shows for scenarios: `python -m tests.parity.show NAME...`, or all of them.
 
 Here lives the tool for looking at the reference server's behaviour while building; the comparison itself is
-`test_parity`. Newcomers forget that scenarios' IDs are fixed: each look needs a fresh server, and gets one.
+`comparing`. Newcomers forget that scenarios' IDs are fixed: each look needs a fresh server, and gets one.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import json
 import sys
 from typing import Any
 
+from .comparing import observe
 from .scenarios import load_all
 from .servers import start_oracle
-from .test_parity import observe
 
 
 def main(names: list[str]) -> None:

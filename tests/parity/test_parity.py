@@ -1,67 +1,16 @@
-"""Each scenario runs on the reference server and on ours; what they show must be equal.
-
-Here live the run on both servers, and the readable difference. Newcomers forget that a scenario that fails on
-the reference server is itself wrong: the message says which of the two it was.
-"""
+"""Each scenario runs on the reference server and on ours; what they show must be equal."""
 
 from __future__ import annotations
 
-import asyncio
-import difflib
-import json
-import traceback
-from typing import Any
-
 import pytest
 
-from .environment import Environment
-from .normalise import Normaliser
-from .scenarios import Scenario, load_all
+from .comparing import SCENARIOS, hold_equal
 from .servers import GivenServer, Server
 
 pytestmark = pytest.mark.oracle
-
-SCENARIOS = load_all()
-SCENARIO_SECONDS_MAX = 60.0
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_both_servers_show_the_same(name: str, servers: tuple[Server, Server | GivenServer]) -> None:
     """Histories, results and errors are equal event by event and field by field."""
-    oracle, ours = servers
-    expected, actual = asyncio.run(_observe_both(name, oracle, ours))
-    if "raised" in expected:
-        pytest.fail(f"the scenario is wrong, it fails on {oracle.name}: {expected['raised']}")
-    if expected != actual:
-        pytest.fail(_difference(expected, actual, oracle.name, ours.name), pytrace=False)
-
-
-async def _observe_both(
-    name: str, oracle: Server, ours: Server | GivenServer
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    first, second = await asyncio.gather(
-        observe(name, SCENARIOS[name], oracle.address), observe(name, SCENARIOS[name], ours.address)
-    )
-    return first, second
-
-
-async def observe(name: str, scenario: Scenario, address: str) -> dict[str, Any]:
-    """Run a scenario on one server and give its normalised observation; an error is part of it."""
-    environment = Environment(address, name)
-    run = asyncio.wait_for(scenario(environment), SCENARIO_SECONDS_MAX)
-    (raised,) = await asyncio.gather(run, return_exceptions=True)
-    await environment.close()
-    normaliser = Normaliser(sdk_worker=environment.uses_sdk)
-    observation = normaliser.observation(environment.notes, environment.histories)
-    if raised is not None:
-        observation["raised"] = "".join(traceback.format_exception(raised))
-    return observation
-
-
-def _difference(expected: dict[str, Any], actual: dict[str, Any], name: str, other: str) -> str:
-    lines = difflib.unified_diff(_lines(expected), _lines(actual), name, other, lineterm="", n=6)
-    return "\n".join(lines)
-
-
-def _lines(observation: dict[str, Any]) -> list[str]:
-    return json.dumps(observation, indent=1, ensure_ascii=False, sort_keys=False).splitlines()
+    hold_equal(name, *servers)

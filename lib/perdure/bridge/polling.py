@@ -68,15 +68,19 @@ class Caller(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """One call of a worker. `answer_by` is in the event loop's time."""
+    """One call of a worker. `came_at` and `answer_by` are in the event loop's time."""
 
     path: str
     body: bytes
     headers: Mapping[str, str]
+    came_at: float
     answer_by: float
 
     def seconds_left(self) -> float:
         return self.answer_by - asyncio.get_running_loop().time()
+
+    def seconds_waited(self) -> float:
+        return asyncio.get_running_loop().time() - self.came_at
 
 
 # A poll's path and body.
@@ -116,7 +120,8 @@ class Polls:
             return b""
         patience = PATIENCE_SECONDS if patience_seconds is None else patience_seconds
         margin = min(MARGIN_SECONDS_MAX, patience * MARGIN_SHARE)
-        poll = Poll(path, body, headers, asyncio.get_running_loop().time() + patience - margin)
+        now = asyncio.get_running_loop().time()
+        poll = Poll(path, body, headers, now, now + patience - margin)
         answer = await self._once(poll)
         while not answer and not self._drained.is_set() and poll.seconds_left() > EMPTY_SECONDS_MIN:
             answer = await self._once(poll)
@@ -197,7 +202,12 @@ class Polls:
         if poll.seconds_left() <= 0 or self._drained.is_set():
             receiver.give_back(message)
             return b""
-        word = json.dumps({"body": message.body, "receipt": message.receipt}, separators=(",", ":"))
+        said = {
+            "body": message.body,
+            "receipt": message.receipt,
+            "waited_ms": int(poll.seconds_waited() * 1000),
+        }
+        word = json.dumps(said, separators=(",", ":"))
         headers = {**poll.headers, TASK_HEADER: base64.urlsafe_b64encode(word.encode()).decode()}
         try:
             return (await self._endpoint.call(poll.path, poll.body, headers, CLAIM_SECONDS_MAX)).body

@@ -67,9 +67,15 @@ def bridge(
         yield running
 
 
+@pytest.fixture(scope="session")
+def target(bridge: Bridge) -> str:
+    """Where the bridge listens, as HOST:PORT: what tests of a server are given."""
+    return bridge.address
+
+
 @pytest_asyncio.fixture
-async def client(bridge: Bridge) -> AsyncIterator[Client]:
-    yield await Client.connect(bridge.address)
+async def client(target: str) -> AsyncIterator[Client]:
+    yield await Client.connect(target)
 
 
 @pytest.fixture

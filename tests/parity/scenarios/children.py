@@ -104,6 +104,7 @@ async def child_is_retried(env: Environment) -> None:
 async def child_continues_as_new(env: Environment) -> None:
     """The parent hears of the end of the chain; the new run knows its parent."""
     parent, child = await _parent_with_child(env)
+    await env.outlive_the_pause()
     await child.step(continue_as_new(env, task_queue={"name": env.queue("child")}))
     await child.step(complete_workflow("second run"))
     await _finish(env, parent)

@@ -86,6 +86,7 @@ async def delete_an_older_run(env: Environment) -> None:
     """The current run stays as it is."""
     worker = RawWorker(env)
     first = await env.start()
+    await env.outlive_the_pause()
     await worker.step(continue_as_new(env))
     await env.attempt("delete", _delete(env, run_id=first))
     await _until_gone(env, first)

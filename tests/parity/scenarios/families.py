@@ -213,6 +213,7 @@ async def family_abandoned_child_outlives_its_parent(env: Environment) -> None:
     first = await env.start()
     await parent.step(start_child(env, env.id("child"), parent_close_policy="PARENT_CLOSE_POLICY_ABANDON"))
     await env.until_event("CHILD_WORKFLOW_EXECUTION_STARTED")
+    await env.outlive_the_pause()
     await parent.step(continue_as_new(env))
     await parent.workflow_task()
     await child.step(complete_workflow())
@@ -253,6 +254,7 @@ async def external_requests_to_a_chain_of_runs(env: Environment) -> None:
     target = RawWorker(env, env.queue("target"))
     queue = {"name": env.queue("target")}
     first = await env.start(env.id("target"), task_queue=queue)
+    await env.outlive_the_pause()
     await target.step(continue_as_new(env, task_queue=queue))
     second = (await env.describe(env.id("target"))).workflow_execution_info.execution.run_id
     for name, run_id in (("current", ""), ("first", first), ("second", second)):

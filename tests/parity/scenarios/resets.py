@@ -345,6 +345,7 @@ async def reset_a_continued_run(env: Environment) -> None:
     first = await env.start()
     await worker.step()
     await env.signal("first run")
+    await env.outlive_the_pause()
     await worker.step(continue_as_new(env))
     second = (await env.describe()).workflow_execution_info.execution.run_id
     task = await worker.workflow_task()

@@ -381,7 +381,7 @@ async def workflow_continues_with_updates_open(env: Environment) -> None:
     await env.signal()
     task = await worker.workflow_task()
     second = asyncio.create_task(update(env, "b"))
-    await asyncio.sleep(0.3)
+    await env.outlive_the_pause()
     await worker.complete(task, continue_as_new(env))
     for name, each in (("a", waiting), ("b", second)):
         await env.attempt(name, each)

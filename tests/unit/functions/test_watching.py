@@ -6,10 +6,10 @@ import json
 import pytest
 from temporalio.api.workflowservice.v1 import PollWorkflowTaskQueueRequest, PollWorkflowTaskQueueResponse
 
-from durable_core.adapters.aws.answering import Limits
+from durable_core.adapters.aws.answering import HandedOver, Limits
 from durable_core.adapters.decorators import ManualClock
 from durable_core.model.errors import InvalidArgument
-from durable_core.model.times import SECOND
+from durable_core.model.times import MILLISECOND, SECOND
 from durable_core.services.calls import Rpc
 from durable_core.wire.http import HttpRequest
 from durable_core.wire.methods import WORKFLOW_SERVICE_NAME, MethodTable
@@ -79,7 +79,14 @@ def test_a_handed_over_message_is_claimed():
     answering = Answering()
     message = {"body": "the body", "receipt": "the receipt"}
     assert run(answering, perdure_task=handed_over(message), perdure_poll_seconds="300") == (TASK, {})
-    assert answering.asked == [("claim", ("the body", "the receipt"))]
+    assert answering.asked == [("claim", HandedOver("the body", "the receipt"))]
+
+
+@pytest.mark.parametrize("said, waited", [(1_500, 1_500), (-1, 0), (10**12, 3_600_000)])
+def test_a_watcher_says_how_long_its_poll_has_waited(said, waited):
+    answering = Answering()
+    run(answering, perdure_task=handed_over({"body": "b", "receipt": "r", "waited_ms": said}))
+    assert answering.asked == [("claim", HandedOver("b", "r", waited * MILLISECOND))]
 
 
 @pytest.mark.parametrize("seconds", ["", "0", "-1", "1.5", "601", "for ever", "٣"])
@@ -98,6 +105,7 @@ def test_nonsense_seconds_are_refused(seconds):
         handed_over([]),
         handed_over(None),
         handed_over({"body": 1, "receipt": "r"}),
+        handed_over({"body": "b", "receipt": "r", "waited_ms": "long"}),
     ],
 )
 def test_a_nonsense_message_is_refused(text):

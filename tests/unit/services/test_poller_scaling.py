@@ -1,6 +1,8 @@
 """What polls advise: the reference server's answers depend on its partitions and rates, so these are not compared."""
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from google.protobuf.duration_pb2 import Duration
@@ -16,6 +18,7 @@ from temporalio.api.workflowservice.v1 import (
 from durable_core.adapters.decorators import ManualClock
 from durable_core.bootstrap import embedded
 from durable_core.config import Settings
+from durable_core.model.ids import QueueKey
 from durable_core.model.times import MILLISECOND, SECOND
 from durable_core.services.calls import Call, Wait
 from durable_core.services.context import Context
@@ -93,3 +96,45 @@ def test_a_poll_that_waited_for_long_advises_fewer_polls(context: Context, clock
     clock.set(clock.now() + SECOND)
     start(context, "one")
     assert advice(poll(context, waiting.resume)) == -1
+
+
+class Untold:
+    """A queue that does not tell what waits in it, as SQS does not."""
+
+    def __init__(self, context: Context) -> None:
+        self._queues = context.task_queues
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._queues, name)
+
+    def waiting_since(self, queue: QueueKey) -> None:
+        del queue
+
+
+@pytest.fixture
+def untold(context: Context) -> Context:
+    return replace(context, task_queues=Untold(context))
+
+
+def test_a_task_that_lay_in_an_untold_queue_before_its_poll_came_advises_more(
+    untold: Context, clock: ManualClock
+) -> None:
+    start(untold, "one")
+    start(untold, "two")
+    clock.set(clock.now() + 200 * MILLISECOND)
+    assert advice(poll(untold)) is None, "it did not lie there for long"
+    clock.set(clock.now() + 1)
+    assert advice(poll(untold)) == 1
+
+
+def test_a_poll_that_waited_at_an_untold_queue_is_not_taken_for_a_backlog(
+    untold: Context, clock: ManualClock
+) -> None:
+    waiting = poll(untold)
+    assert isinstance(waiting, Wait)
+    start(untold, "one")
+    clock.set(clock.now() + 300 * MILLISECOND)
+    assert advice(poll(untold, waiting.resume)) is None
+    start(untold, "two")
+    clock.set(clock.now() + SECOND)
+    assert advice(poll(untold, waiting.resume)) == -1

@@ -37,6 +37,15 @@ class Limits:
     edge: int
 
 
+@dataclass(frozen=True, slots=True)
+class HandedOver:
+    """A message that a caller fetched itself, for a poll that has waited so long (ns)."""
+
+    body: str
+    receipt: str
+    waited: int = 0
+
+
 class Answering:
     def __init__(self, context: Context, queues: SqsTaskQueues, pause: Callable[[float], None]) -> None:
         """`pause` waits that many seconds."""
@@ -72,15 +81,17 @@ class Answering:
         return None, self._queues.url(topic)
 
     def claim(
-        self, rpc: Rpc, request: Any, message: tuple[str, str], until: Limits, headers: Mapping[str, str]
+        self, rpc: Rpc, request: Any, message: HandedOver, until: Limits, headers: Mapping[str, str]
     ) -> Any:
-        """The answer to a poll whose caller fetched the message (body and receipt) itself; empty when it is stale."""
+        """The answer to a poll whose caller fetched the message itself; empty when it is stale."""
         try:
-            self._queues.offer(*message)
+            self._queues.offer(message.body, message.receipt)
         except ValueError as error:
             raise InvalidArgument(f"the message holds no task: {error}") from error
         try:
-            answer = self._run(rpc.function, request, Call(until.caller, last=True, headers=dict(headers)))
+            began = self._clock.now() - message.waited
+            call = Call(until.caller, last=True, resume=began, headers=dict(headers))
+            answer = self._run(rpc.function, request, call)
             if self._queues.let_go_of_fetched():
                 raise InvalidArgument("the task is not one of the queue that is polled")
             return answer

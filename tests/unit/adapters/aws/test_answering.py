@@ -3,7 +3,7 @@
 import pytest
 
 from durable_core.adapters.aws import messages
-from durable_core.adapters.aws.answering import Answering, Limits
+from durable_core.adapters.aws.answering import Answering, HandedOver, Limits
 from durable_core.adapters.aws.sqs_queues import Addresses, SqsTaskQueues
 from durable_core.adapters.decorators import ManualClock
 from durable_core.model.errors import Internal, InvalidArgument, NotFound
@@ -198,7 +198,7 @@ def test_a_handed_over_message_is_claimed_at_once():
     system = System()
     message = (messages.of_task(TASK), "theirs")
     until = Limits(NOW + SECOND, NOW + SECOND)
-    assert system.answering.claim(POLL, "request", message, until, {}) == TASK
+    assert system.answering.claim(POLL, "request", HandedOver(*message), until, {}) == TASK
     assert system.calls[0].last
     assert [name for name, _ in system.clients.sqs.calls] == ["delete_message"]
 
@@ -210,5 +210,5 @@ def test_a_handed_over_message_for_another_queue_or_none_is_refused_and_stays(bo
     system = System()
     until = Limits(NOW + SECOND, NOW + SECOND)
     with pytest.raises(InvalidArgument):
-        system.answering.claim(POLL, "request", (body, "theirs"), until, {})
+        system.answering.claim(POLL, "request", HandedOver(body, "theirs"), until, {})
     assert not system.clients.sqs.calls

@@ -27,6 +27,7 @@ class Service:
     def __init__(self):
         self.probes = []
         self.claimed = []
+        self.waited = []
         self.claims = {}
         self.queue = QUEUE
         self.at_hand = []
@@ -38,6 +39,7 @@ class Service:
             body = self.at_hand.pop(0) if self.at_hand else b""
             return proto(body, **{QUEUE_HEADER: self.queue} if self.queue else {})
         message = json.loads(base64.urlsafe_b64decode(task))
+        self.waited.append(message.pop("waited_ms"))
         self.claimed.append(message)
         outcome = self.claims.get(message["body"], b"claimed " + message["body"].encode())
         return outcome if isinstance(outcome, web.Response) else proto(outcome)
@@ -180,6 +182,7 @@ async def test_a_poll_waits_at_sqs_and_claims_with_the_message(world):
         assert await poll == b"claimed one"
         (receipt,) = fake.hidden
         assert service.claimed == [{"body": "one", "receipt": receipt}]
+        assert 0 <= service.waited[0] < 70_000
 
 
 async def test_the_next_poll_of_the_worker_goes_straight_to_sqs(world):

@@ -1,0 +1,68 @@
+"""What `tests/sdk` asks of `perdure dev`, asked of the deployment: the same tests, and a bridge in the server's place.
+
+What does not live here: the tests. Left out are those that kill a server of their own, for there is none to kill;
+`tests/faults` kills functions. A newcomer's trap: a test is found here by its name alone, so names are held to be
+different in all of the modules.
+"""
+
+import inspect
+from types import ModuleType
+
+import pytest
+
+from tests.sdk import (
+    test_activities,
+    test_command_line,
+    test_conversations,
+    test_examples,
+    test_families,
+    test_lifecycle,
+    test_resets,
+    test_sticky,
+    test_typescript,
+    test_updates,
+)
+from tests.sdk.common import test_common
+from tests.sdk.test_command_line import temporal
+from tests.sdk.test_typescript import installed
+
+MODULES = (
+    test_activities,
+    test_command_line,
+    test_common,
+    test_conversations,
+    test_examples,
+    test_families,
+    test_lifecycle,
+    test_resets,
+    test_sticky,
+    test_typescript,
+    test_updates,
+)
+# A cold start takes seconds on a busy machine, and each of a dozen processes has one.
+SECONDS_MAX = 400
+
+
+def _tests(module: ModuleType) -> dict[str, object]:
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if inspect.iscoroutinefunction(value)
+        and name.startswith("test_")
+        and "mortal_server" not in inspect.signature(value).parameters
+    }
+
+
+def _of_all() -> dict[str, object]:
+    found: dict[str, object] = {}
+    for module in MODULES:
+        for name, test in _tests(module).items():
+            if name in found:
+                raise ValueError(f"two tests of tests/sdk are called {name}")
+            found[name] = test
+    return found
+
+
+pytestmark = [pytest.mark.asyncio, pytest.mark.timeout(SECONDS_MAX)]
+__all__ = ["installed", "temporal"]
+globals().update(_of_all())
