@@ -17,7 +17,7 @@ export PYTHONPATH := $(CURDIR)/lib
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 CODE := $(wildcard lib functions infra localstack tests examples)
-WORKERS ?= 2
+WORKERS ?= 3
 PYTEST_ARGS ?=
 # The port of the local AWS, and what to deploy there: AWS_ARGS='-c fast_path=off -c log_level=DEBUG'.
 AWS_PORT ?= 4566

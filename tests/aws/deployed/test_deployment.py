@@ -1,35 +1,20 @@
-"""What operators do to a deployment: change it under running workflows, look at it, and take it away."""
+"""What operators see of a deployment, and what is left when they take it away."""
 
-import asyncio
 import json
 import urllib.error
 import urllib.request
 
 import pytest
-from botocore.session import Session
-from temporalio.worker import Worker
 
 from durable_core.schema.tables import TABLES
 from localstack.deployment import Deployments
 from localstack.local_aws import ACCOUNT, REGION, LocalAws
-from tests.aws.deployed.sharing import given_url
-from tests.aws.deployed.workflows import Waiting
+from tests.aws.deployed.clients import client_of
 
 SERVICE = "temporal.api.workflowservice.v1.WorkflowService"
 SYSTEM_INFO = f"/{SERVICE}/GetSystemInfo"
 
 pytestmark = pytest.mark.timeout(400)
-
-
-def _client(aws: LocalAws, service: str):
-    environment = aws.environment()
-    return Session().create_client(
-        service,
-        region_name=REGION,
-        endpoint_url=aws.url,
-        aws_access_key_id=environment["AWS_ACCESS_KEY_ID"],
-        aws_secret_access_key=environment["AWS_SECRET_ACCESS_KEY"],
-    )
 
 
 def test_a_caller_without_a_signature_is_refused(deployed):
@@ -42,18 +27,6 @@ def test_a_caller_without_a_signature_is_refused(deployed):
     assert refusal.value.code == 403
 
 
-@pytest.mark.asyncio
-async def test_a_changed_parameter_keeps_running_workflows(client, deployments, deployed, unique):
-    # The same parameters but one, so that the other tests of this deployment notice nothing.
-    changed = {"bundle": "lambda" if given_url() else "local", "log_level": "WARNING"}
-    handle = await client.start_workflow(Waiting.run, id=unique, task_queue=unique)
-    again = await asyncio.to_thread(deployments.deploy, changed)
-    assert again.url == deployed["url"]
-    async with asyncio.timeout(120), Worker(client, task_queue=unique, workflows=[Waiting]):
-        await handle.signal(Waiting.tell, "end")
-        assert await handle.result() == ["end"]
-
-
 @pytest.mark.parametrize("policy", ["retain", "destroy"])
 def test_what_is_left_of_a_destroyed_deployment_is_what_its_policy_says(aws, deployment_folder, policy):
     name = f"gone-{policy}"
@@ -64,23 +37,23 @@ def test_what_is_left_of_a_destroyed_deployment_is_what_its_policy_says(aws, dep
     assert tables <= _tables(aws)
     deployments.destroy(parameters)
     assert _tables(aws) & tables == (tables if policy == "retain" else set())
-    functions = _client(aws, "lambda").list_functions()["Functions"]
+    functions = client_of(aws, "lambda").list_functions()["Functions"]
     assert not [each for each in functions if each["FunctionName"].startswith(name)]
-    queues = _client(aws, "sqs").list_queues(QueueNamePrefix=name).get("QueueUrls", [])
+    queues = client_of(aws, "sqs").list_queues(QueueNamePrefix=name).get("QueueUrls", [])
     assert not queues
 
 
 def _tables(aws: LocalAws) -> set[str]:
-    return set(_client(aws, "dynamodb").list_tables()["TableNames"])
+    return set(client_of(aws, "dynamodb").list_tables()["TableNames"])
 
 
 def test_the_scheduler_may_send_to_the_timer_queue_and_to_nothing_else(aws, deployed):
     [name] = [
         role["RoleName"]
-        for role in _client(aws, "iam").list_roles()["Roles"]
+        for role in client_of(aws, "iam").list_roles()["Roles"]
         if role["Description"].startswith("Sends wake-ups") and role["RoleName"].startswith("perdure")
     ]
-    iam = _client(aws, "iam")
+    iam = client_of(aws, "iam")
     resources = [
         resource
         for policy in iam.list_role_policies(RoleName=name)["PolicyNames"]

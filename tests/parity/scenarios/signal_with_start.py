@@ -147,12 +147,12 @@ async def signal_with_start_on_an_open_run_by_policy(env: Environment) -> None:
 @scenario
 async def signal_with_start_delays_the_start(env: Environment) -> None:
     """The signal is there at once, the first task only after the delay, which a second call ends."""
-    await env.start(env.id("plain"), workflow_start_delay=seconds(3600))
+    await env.start(env.id("plain"), workflow_start_delay=seconds(50))
     await env.attempt("a plain start", _call(env, workflow_id=env.id("plain"), request_id="plain"))
     await env.record(env.id("plain"))
-    await env.attempt("start", _call(env, request_id="request", workflow_start_delay=seconds(3600)))
+    await env.attempt("start", _call(env, request_id="request", workflow_start_delay=seconds(50)))
     await env.record(label="delayed")
-    await env.attempt("signal", _call(env, request_id="second", workflow_start_delay=seconds(3600)))
+    await env.attempt("signal", _call(env, request_id="second", workflow_start_delay=seconds(50)))
     await env.record()
 
 
