@@ -5,6 +5,7 @@ short: CloudWatch Logs charges for bytes, and a workflow takes a dozen calls.
 A newcomer's trap: each metric of each function is billed by the month, so a name is added only for a graph or an alarm.
 """
 
+import json
 import logging
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -16,13 +17,15 @@ from durable_core.config import is_traced
 
 NAMESPACE = "Perdure"
 LATENESS = "WakeUpLateness"
+SAID_BY_THE_LOG_GROUP = frozenset({"function_name", "function_arn", "function_memory_size"})
+"""What Powertools adds to each line, and what would be a third of it."""
 
 
 class Observing:
     """One function's logger, tracer and metrics."""
 
     def __init__(self, service: str) -> None:
-        self.logger = Logger(service=service, location=None, sampling_rate=None)
+        self.logger = Logger(service=service, location=None, sampling_rate=None, json_serializer=_line)
         self._service = service
         self._metrics = Metrics(namespace=NAMESPACE, service=service)
 
@@ -54,3 +57,8 @@ class Observing:
             self._metrics.add_metric(name=name, unit=unit, value=value)
         if values:
             self._metrics.flush_metrics()
+
+
+def _line(record: Mapping[str, Any]) -> str:
+    kept = {name: value for name, value in record.items() if name not in SAID_BY_THE_LOG_GROUP}
+    return json.dumps(kept, separators=(",", ":"), default=str)

@@ -9,6 +9,7 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from durable_core.adapters.aws import messages
+from durable_core.adapters.aws.due import FIRED
 from durable_core.bootstrap_aws import Deployed, deployed
 from durable_core.config import aws_settings
 from durable_core.model.times import MILLISECOND
@@ -29,8 +30,8 @@ def fire(record: SQSRecord) -> None:
     wake_up = messages.to_wake_up(record.body)
     taken = parts().due.take(wake_up)
     late = taken.late // MILLISECOND
-    observing.logger.info("fired" if taken.fired else "early", extra={"late_ms": late})
-    if taken.fired:
+    observing.logger.info(taken.outcome, extra={"late_ms": late})
+    if taken.outcome == FIRED:
         observing.lateness(late)
 
 

@@ -9,7 +9,7 @@ its own, and two of them never share one.
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Protocol
 
 from google.protobuf.duration_pb2 import Duration
@@ -36,12 +36,11 @@ from durable_core.ports.executions import Executions
 from durable_core.ports.histories import Histories
 from durable_core.ports.queries import Queries
 from durable_core.ports.task_queues import Pollers
-from durable_core.ports.wake_ups import WakeUp
 from durable_core.services.context import Context
 from durable_core.services.frontend.register_namespace import register_namespace
 from durable_core.services.history_reader import HistoryReader
 from durable_core.services.namespaces import Namespaces
-from durable_core.services.timers.fire_wake_up import fire_wake_up
+from durable_core.services.timers.fire_wake_up import fire_wake_up, is_awaited
 from durable_core.services.unit_of_work import UnitOfWork, UnitSettings
 
 DEFAULT_NAMESPACE = "default"
@@ -151,11 +150,9 @@ def assemble(settings: AwsSettings, store: Store, outside: Outside) -> Deployed:
         _register_default_namespace(context, settings.default_retention_days)
     wake_ups = SqsWakeUps(outside.clients, clock, TimerAddresses.of(settings))
 
-    def fire(wake_up: WakeUp) -> None:
-        context.runs.distrust()
-        fire_wake_up(context, wake_up)
-
-    due = DueWakeUps(fire, wake_ups, clock, outside.pause)
+    due = DueWakeUps(
+        partial(fire_wake_up, context), partial(is_awaited, context), wake_ups, clock, outside.pause
+    )
     return Deployed(context, Answering(context, queues, outside.pause), due, tally)
 
 

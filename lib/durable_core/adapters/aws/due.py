@@ -1,4 +1,4 @@
-"""Wake-ups that arrive from the timer queue: waiting out what is left, then firing.
+"""Wake-ups that arrive from the timer queue: waiting out what is left where somebody waits for them, then firing.
 
 What does not live here: what is due and what it does (`services.timers`, `engine.deadlines`).
 A newcomer's trap: the message is early by up to a second, or by minutes when a schedule sent it; and this machine's
@@ -16,12 +16,14 @@ from durable_core.ports.wake_ups import WakeUp
 WAITED_OUT_MAX = 2 * SECOND
 """What is further away goes back into the queue: a function that sleeps is paid for."""
 
+FIRED, EARLY, NOT_AWAITED = "fired", "early", "not awaited"
+
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What became of a wake-up: `fired` this late, in ns, or sent back because it came too early."""
+    """What became of a wake-up: `fired` this `late`, in ns, `early` and sent back, or `not awaited`."""
 
-    fired: bool
+    outcome: str
     late: int = 0
 
 
@@ -29,12 +31,14 @@ class DueWakeUps:
     def __init__(
         self,
         fire: Callable[[WakeUp], None],
+        is_awaited: Callable[[WakeUp], bool],
         wake_ups: SqsWakeUps,
         clock: Clock,
         pause: Callable[[float], None],
     ) -> None:
         """`pause` waits that many seconds."""
         self._fire = fire
+        self._is_awaited = is_awaited
         self._wake_ups = wake_ups
         self._clock = clock
         self._pause = pause
@@ -44,8 +48,11 @@ class DueWakeUps:
         left = wake_up.due - self._clock.now()
         if left > WAITED_OUT_MAX:
             self._wake_ups.arm([wake_up])
-            return Taken(fired=False)
+            return Taken(EARLY)
+        if left > 0 and not self._is_awaited(wake_up):
+            # Most are of runs that have gone on meanwhile, and waiting is paid for.
+            return Taken(NOT_AWAITED)
         while (left := wake_up.due - self._clock.now()) > 0:
             self._pause(left / SECOND)
         self._fire(wake_up)
-        return Taken(fired=True, late=self._clock.now() - wake_up.due)
+        return Taken(FIRED, self._clock.now() - wake_up.due)

@@ -7,10 +7,15 @@ from durable_core.ports.wake_ups import WakeUp
 from durable_core.services.context import Context
 
 
-def fire_wake_up(context: Context, wake_up: WakeUp) -> None:
+def is_awaited(context: Context, wake_up: WakeUp) -> bool:
+    """Whether the run still waits for this wake-up: nothing that was armed is ever disarmed."""
     context.runs.distrust()  # The wake-up may have been armed after what was read for another one.
     state = context.runs.find(wake_up.run)
-    if state is None or state.core.armed_at != wake_up.due:
+    return state is not None and state.core.armed_at == wake_up.due
+
+
+def fire_wake_up(context: Context, wake_up: WakeUp) -> None:
+    if not is_awaited(context, wake_up):
         return
     retention = context.namespaces.retention(wake_up.run.namespace_id)
 
