@@ -36,5 +36,5 @@ def test_a_line_says_what_was_called_and_nothing_that_its_log_group_says(capsys)
 
 
 def test_what_json_does_not_know_is_written_as_text(capsys):
-    Observing("another").logger.info("odd", extra={"what": {1, 1}})
+    Observing("another").logger.info("odd", extra={"what": {1}})
     assert json.loads(capsys.readouterr().out)["what"] == "{1}"
