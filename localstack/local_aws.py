@@ -90,6 +90,8 @@ class MiniStack:
             # It would listen on ports of its own, and two of them would be in each other's way.
             "IOT_MTLS_ENABLED": "0",
             "SFTP_ENABLED": "0",
+            # A function's process that has ended takes seconds to start again on a busy machine.
+            "LAMBDA_WARM_TTL_SECONDS": "3600",
             "LOG_LEVEL": "WARNING",
             "TMPDIR": str(scratch.resolve()),
         }

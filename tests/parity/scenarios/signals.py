@@ -6,6 +6,7 @@ silently.
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from ..environment import Environment
@@ -216,6 +217,7 @@ async def workflow_run_times_out(env: Environment) -> None:
     await env.start(env.id("idle"), workflow_run_timeout=seconds(2))
     await worker.step(start_timer())
     await env.start(env.id("busy"), workflow_run_timeout=seconds(2))
+    await asyncio.sleep(0.5)  # The task's own time-out is as long as the run's, and is to come after it.
     task = await worker.workflow_task()
     await env.start(
         env.id("unstarted"), workflow_run_timeout=seconds(2), task_queue={"name": env.queue("nobody")}

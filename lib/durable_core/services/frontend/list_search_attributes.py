@@ -17,6 +17,7 @@ def list_search_attributes(
     """Raises `InvalidArgument` and `NamespaceNotFound`."""
     if not request.namespace:
         raise InvalidArgument("Namespace is not set on request.")
+    context.namespaces.forget()  # Another process may have added one a moment ago.
     namespace = context.namespaces.named(request.namespace)
     return ListSearchAttributesResponse(
         custom_attributes=namespace.search_attributes,
