@@ -27,8 +27,6 @@ from tests.sdk.waiting import event_names, events, eventually, only
 
 pytestmark = pytest.mark.asyncio
 
-# More of them at once are in each other's way: one run changes once at a time.
-AT_ONCE = 10
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
@@ -113,9 +111,8 @@ async def test_a_long_history_reaches_a_new_worker_whole(client, unique):
     """More events than one page of history holds."""
     said = [f"word {number}" for number in range(600)]
     handle = await converse(client, unique)
-    for start in range(0, len(said), AT_ONCE):
-        words = said[start : start + AT_ONCE]
-        await asyncio.gather(*(handle.signal(ConversationWorkflow.say, text) for text in words))
+    for text in said:
+        await handle.signal(ConversationWorkflow.say, text)
     async with worker(client, unique):
         assert sorted(await handle.query(ConversationWorkflow.heard)) == sorted(said)
     async with worker(client, unique):

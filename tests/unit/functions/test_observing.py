@@ -1,4 +1,8 @@
-"""A call's log line says what happened in few bytes."""
+"""A call's log line says what happened in few bytes.
+
+The one thing a newcomer gets wrong: a logger is known by its service's name and writes where it wrote first, so
+each test has a service of its own.
+"""
 
 import json
 from dataclasses import dataclass
@@ -15,7 +19,7 @@ class LambdaContext:
 
 
 def test_a_line_says_what_was_called_and_nothing_that_its_log_group_says(capsys):
-    observing = Observing("frontend")
+    observing = Observing("one")
 
     @observing.logger.inject_lambda_context
     def handler(event, context):
@@ -28,7 +32,7 @@ def test_a_line_says_what_was_called_and_nothing_that_its_log_group_says(capsys)
     assert line == {
         "level": "INFO",
         "message": "GetSystemInfo",
-        "service": "frontend",
+        "service": "one",
         "function_request_id": "8c1a",
         "status": 200,
         "ms": 3,
