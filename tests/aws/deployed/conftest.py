@@ -9,8 +9,10 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from uuid import uuid4
 
+import grpc
 import pytest
 import pytest_asyncio
+from temporalio.api.workflowservice.v1 import GetSystemInfoRequest
 from temporalio.client import Client
 
 from localstack.bridge import Bridge
@@ -19,6 +21,9 @@ from localstack.deployment import Deployments
 from localstack.local_aws import LocalAws, MiniStack
 from perdure.demo.server import free_port
 from tests.aws.deployed.sharing import given_url, shared
+
+AT_ONCE = 12
+WAKE_SECONDS_MAX = 120.0
 
 
 @pytest.fixture(scope="session")
@@ -64,7 +69,18 @@ def bridge(
     deployed: dict[str, str], aws: LocalAws, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Bridge]:
     with started_bridge(aws, deployed["url"], tmp_path_factory.mktemp("bridge")) as running:
+        _wake(running.address)
         yield running
+
+
+def _wake(address: str) -> None:
+    """Let the processes start that many calls at once will need."""
+    request = GetSystemInfoRequest().SerializeToString()
+    with grpc.insecure_channel(address) as channel:
+        call = channel.unary_unary("/temporal.api.workflowservice.v1.WorkflowService/GetSystemInfo")
+        calls = [call.future(request, timeout=WAKE_SECONDS_MAX, wait_for_ready=True) for _ in range(AT_ONCE)]
+        for each in calls:
+            each.result()
 
 
 @pytest.fixture(scope="session")
