@@ -32,6 +32,7 @@ def hold_equal(name: str, oracle: Server, other: Server | GivenServer, tries: in
         expected, actual = asyncio.run(_observe_both(name, f"-{number}" if number else "", oracle, other))
         if expected == actual:
             break
+        print(f"try {number + 1} of {tries}:\n{_difference(expected, actual, oracle.name, other.name)}")
     if "raised" in expected:
         pytest.fail(f"the scenario is wrong, it fails on {oracle.name}: {expected['raised']}")
     if expected != actual:

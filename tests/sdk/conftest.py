@@ -18,7 +18,7 @@ import pytest_asyncio
 from temporalio.client import Client
 
 from perdure.demo.server import ServerProcess, dev_command, free_port
-from tests.sdk.waiting import GIVEN_TARGET
+from tests.sdk.waiting import AT_ONCE, AT_ONCE_ELSEWHERE, GIVEN_TARGET
 
 LIBRARY = Path(__file__).resolve().parents[2] / "lib"
 
@@ -57,6 +57,12 @@ async def client(target: str) -> AsyncIterator[Client]:
 def unique() -> str:
     """A name no other test uses: for task queues and workflow IDs."""
     return f"sdk-{uuid4()}"
+
+
+@pytest.fixture(scope="session")
+def at_once() -> int:
+    """How many calls a test makes at once: fewer on a server that somebody else runs, which may be a deployment."""
+    return AT_ONCE if GIVEN_TARGET is None else AT_ONCE_ELSEWHERE
 
 
 @pytest.fixture

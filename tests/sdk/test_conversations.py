@@ -79,8 +79,8 @@ async def test_signals_arrive_in_the_order_they_were_acknowledged(client, unique
         assert await handle.result() == said
 
 
-async def test_signals_at_once_all_arrive_once(client, unique):
-    said = {f"word {number}" for number in range(12)}
+async def test_signals_at_once_all_arrive_once(client, unique, at_once):
+    said = {f"word {number}" for number in range(min(30, at_once))}
     async with worker(client, unique):
         handle = await converse(client, unique)
         await asyncio.gather(*(handle.signal(ConversationWorkflow.say, text) for text in said))

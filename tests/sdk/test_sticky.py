@@ -107,12 +107,13 @@ async def test_a_finished_history_replays(client, unique):
     await Replayer(workflows=[GreetingWorkflow]).replay_workflow(await handle.fetch_history())
 
 
-async def test_a_long_history_reaches_a_new_worker_whole(client, unique):
+async def test_a_long_history_reaches_a_new_worker_whole(client, unique, at_once):
     """More events than one page of history holds."""
     said = [f"word {number}" for number in range(600)]
     handle = await converse(client, unique)
-    for text in said:
-        await handle.signal(ConversationWorkflow.say, text)
+    for start in range(0, len(said), at_once):
+        words = said[start : start + at_once]
+        await asyncio.gather(*(handle.signal(ConversationWorkflow.say, text) for text in words))
     async with worker(client, unique):
         assert sorted(await handle.query(ConversationWorkflow.heard)) == sorted(said)
     async with worker(client, unique):

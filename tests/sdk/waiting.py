@@ -12,6 +12,9 @@ from temporalio.client import WorkflowHandle
 from perdure.timeline import event_name
 
 WAIT_SECONDS_MAX = 15.0
+AT_ONCE = 50
+# Each call that comes to a deployment at once with others wakes a process of its own.
+AT_ONCE_ELSEWHERE = 8
 # Read at import, because each test's environment is swept clean.
 GIVEN_TARGET = os.environ.get("PERDURE_TEST_TARGET")
 # For what this project's server does not do yet. Another server is asked all the same, and the mark is strict: whoever

@@ -21,8 +21,9 @@ from localstack.deployment import Deployments
 from localstack.local_aws import LocalAws, MiniStack
 from perdure.demo.server import free_port
 from tests.aws.deployed.sharing import given_url, shared
+from tests.sdk.waiting import AT_ONCE_ELSEWHERE
 
-AT_ONCE = 12
+WOKEN = 12
 WAKE_SECONDS_MAX = 120.0
 
 
@@ -78,7 +79,7 @@ def _wake(address: str) -> None:
     request = GetSystemInfoRequest().SerializeToString()
     with grpc.insecure_channel(address) as channel:
         call = channel.unary_unary("/temporal.api.workflowservice.v1.WorkflowService/GetSystemInfo")
-        calls = [call.future(request, timeout=WAKE_SECONDS_MAX, wait_for_ready=True) for _ in range(AT_ONCE)]
+        calls = [call.future(request, timeout=WAKE_SECONDS_MAX, wait_for_ready=True) for _ in range(WOKEN)]
         for each in calls:
             each.result()
 
@@ -87,6 +88,12 @@ def _wake(address: str) -> None:
 def target(bridge: Bridge) -> str:
     """Where the bridge listens, as HOST:PORT: what tests of a server are given."""
     return bridge.address
+
+
+@pytest.fixture(scope="session")
+def at_once() -> int:
+    """How many calls a test makes at once."""
+    return AT_ONCE_ELSEWHERE
 
 
 @pytest_asyncio.fixture

@@ -6,7 +6,7 @@ Each test has a deployment of its own, which it changes under running workflows.
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from uuid import uuid4
 
@@ -68,15 +68,16 @@ async def all_finish(client: Client, queue: str) -> None:
 
 
 @pytest.fixture
-def parameters(unique: str) -> dict[str, str]:
-    """Of a deployment that no other test uses."""
-    return {"name": f"own-{unique[-8:]}", "bundle": "lambda" if given_url() else "local", "shards": "16"}
+def parameters(unique: str, deployments: Deployments) -> Iterator[dict[str, str]]:
+    """Of a deployment that no other test uses, and that is removed with the test."""
+    chosen = {"name": f"own-{unique[-8:]}", "bundle": "lambda" if given_url() else "local", "shards": "16"}
+    yield chosen
+    deployments.destroy(chosen)
 
 
 async def test_the_relay_is_enough_and_a_changed_parameter_keeps_running_workflows(
-    aws, deployment_folder, parameters, unique, tmp_path
+    aws, deployments, parameters, unique, tmp_path
 ):
-    deployments = Deployments(aws, deployment_folder)
     alone = {**parameters, "fast_path": "off"}
     deployed = await asyncio.to_thread(deployments.deploy, alone)
     async with connected(aws, deployed.url, tmp_path) as client, asyncio.timeout(PATIENCE_SECONDS):
@@ -89,13 +90,9 @@ async def test_the_relay_is_enough_and_a_changed_parameter_keeps_running_workflo
         async with worker(client, unique):
             await kept.signal(Waiting.tell, "end")
             assert await kept.result() == ["before", "end"]
-    await asyncio.to_thread(deployments.destroy, parameters)
 
 
-async def test_the_fast_path_is_enough_where_it_succeeds(
-    aws, deployment_folder, parameters, unique, tmp_path
-):
-    deployments = Deployments(aws, deployment_folder)
+async def test_the_fast_path_is_enough_where_it_succeeds(aws, deployments, parameters, unique, tmp_path):
     deployed = await asyncio.to_thread(deployments.deploy, parameters)
     async with (
         connected(aws, deployed.url, tmp_path) as client,
@@ -111,7 +108,6 @@ async def test_the_fast_path_is_enough_where_it_succeeds(
         logGroupName=f"/aws/lambda/{relay}", startTime=now_ms + SETTLED_MS
     )
     assert not logs["events"], "the relay has worked"
-    await asyncio.to_thread(deployments.destroy, parameters)
 
 
 def _without_relay(aws: LocalAws, name: str) -> str:

@@ -7,6 +7,7 @@ name alone, so names are held to be different in all of the modules.
 """
 
 import functools
+import importlib
 import inspect
 from collections.abc import Awaitable, Callable
 from types import ModuleType
@@ -14,34 +15,21 @@ from typing import Any
 
 import pytest
 
-from tests.sdk import (
-    test_activities,
-    test_command_line,
-    test_conversations,
-    test_examples,
-    test_families,
-    test_lifecycle,
-    test_resets,
-    test_sticky,
-    test_typescript,
-    test_updates,
-)
-from tests.sdk.common import test_common
 from tests.sdk.test_command_line import temporal
 from tests.sdk.test_typescript import installed
 
 MODULES = (
-    test_activities,
-    test_command_line,
-    test_common,
-    test_conversations,
-    test_examples,
-    test_families,
-    test_lifecycle,
-    test_resets,
-    test_sticky,
-    test_typescript,
-    test_updates,
+    "common.test_common",
+    "test_activities",
+    "test_command_line",
+    "test_conversations",
+    "test_examples",
+    "test_families",
+    "test_lifecycle",
+    "test_resets",
+    "test_sticky",
+    "test_typescript",
+    "test_updates",
 )
 # A cold start takes seconds on a busy machine, and each of a dozen processes has one.
 SECONDS_MAX = 400
@@ -73,7 +61,7 @@ def _tried_twice(test: Callable[..., Awaitable[None]]) -> Callable[..., Awaitabl
 def _of_all() -> dict[str, object]:
     found: dict[str, object] = {}
     for module in MODULES:
-        for name, test in _tests(module).items():
+        for name, test in _tests(importlib.import_module(f"tests.sdk.{module}")).items():
             if name in found:
                 raise ValueError(f"two tests of tests/sdk are called {name}")
             found[name] = _tried_twice(test)

@@ -27,13 +27,11 @@ from tests.sdk.common.scenarios import Scenario, Step
 from tests.sdk.waiting import event_names, events, eventually
 
 SCENARIO_SECONDS_MAX = 60.0
-# On a deployment each of them wakes processes of its own.
-AT_ONCE = 8
 
 
-async def failures(client: Client, queue: str) -> list[str]:
-    """Play all scenarios, some at once, and tell of each that failed how it did."""
-    turns = asyncio.Semaphore(AT_ONCE)
+async def failures(client: Client, queue: str, at_once: int) -> list[str]:
+    """Play all scenarios, so many at once, and tell of each that failed how it did."""
+    turns = asyncio.Semaphore(at_once)
 
     async def in_turn(scenario: Scenario, number: int) -> str | None:
         async with turns:

@@ -18,12 +18,14 @@ def test_scenarios_have_names_of_their_own():
 @pytest.mark.timeout(BUILD_SECONDS_MAX + 240)
 @pytest.mark.asyncio
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
-async def test_a_worker_passes_the_common_scenarios(language: Language, client, target, unique, tmp_path):
+async def test_a_worker_passes_the_common_scenarios(
+    language: Language, client, target, unique, at_once, tmp_path
+):
     missing = language.missing()
     if missing is not None:
         pytest.skip(missing)
     log = tmp_path / "worker.log"
     async with running(language, target, unique, log):
-        failed = await driver.failures(client, unique)
+        failed = await driver.failures(client, unique, at_once)
     report = "\n  ".join([f"{len(failed)} of {len(scenarios.SCENARIOS)} failed:", *failed])
     assert not failed, f"{report}\nthe worker said:\n{log_tail(log)}"
