@@ -7,6 +7,7 @@ The one thing a newcomer gets wrong: the process has a session of its own. Ctrl-
 process of the foreground group; without it the server would die of the interrupt before its owner could stop it.
 """
 
+import os
 import signal
 import socket
 import subprocess
@@ -19,6 +20,12 @@ READY_SECONDS_MAX = 20.0
 STOP_SECONDS_MAX = 10.0
 _READY_CHECK_SECONDS = 0.02
 _LOG_TAIL_LINES = 25
+_FIRST_PORT = 10_240
+_PORTS = 22_000
+# Processes that run side by side, as those of parallel tests do, begin far from each other.
+_PORTS_PER_PROCESS = 251
+_FIRST_NUMBER = os.getpid() * _PORTS_PER_PROCESS
+_numbers = iter(range(_PORTS))
 
 
 class ServerError(Exception):
@@ -26,11 +33,21 @@ class ServerError(Exception):
 
 
 def free_port() -> int:
-    """A port of the loopback interface that nobody uses at this moment."""
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
+    """A port of the loopback interface that nobody uses at this moment, and that this process did not get before.
+
+    It lies below the ports that systems give to outgoing connections (from 32768 on Linux, from 49152 elsewhere).
+    One of those could be taken by any connection while its server is down, even by the one that asks whether the
+    server is up again: TCP lets a socket connect to itself.
+    """
+    for number in _numbers:
+        port = _FIRST_PORT + (_FIRST_NUMBER + number) % _PORTS
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
+            try:
+                listener.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise ServerError(f"no port from {_FIRST_PORT} to {_FIRST_PORT + _PORTS - 1} is free")
 
 
 def dev_command(port: int, http_port: int, database: Path | None) -> list[str]:
