@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
+from aws_lambda_powertools.utilities.batch import process_partial_response
 from aws_lambda_powertools.utilities.batch.types import PartialItemFailureResponse
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -12,17 +12,19 @@ from durable_core.adapters.aws import messages
 from durable_core.bootstrap_aws import Deployed, deployed
 from durable_core.config import aws_settings
 from durable_core.services import service_tasks
+from functions.batches import Messages
 from functions.observing import Observing
 
 observing = Observing("history")
-# Not the processor for FIFO queues: each task is a group of its own, so one that fails holds up no other.
-processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
 
 
 @cache
 def parts() -> Deployed:
     observing.adopt_core()
     return deployed(aws_settings())
+
+
+processor = Messages(lambda: aws_settings().service_queue_url, lambda: parts().coming_again)
 
 
 def run(record: SQSRecord) -> None:

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
+from aws_lambda_powertools.utilities.batch import process_partial_response
 from aws_lambda_powertools.utilities.batch.types import PartialItemFailureResponse
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -13,10 +13,10 @@ from durable_core.adapters.aws.due import FIRED
 from durable_core.bootstrap_aws import Deployed, deployed
 from durable_core.config import aws_settings
 from durable_core.model.times import MILLISECOND
+from functions.batches import Messages
 from functions.observing import Observing
 
 observing = Observing("fire")
-processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
 LAST = 1 << 63
 
 
@@ -24,6 +24,9 @@ LAST = 1 << 63
 def parts() -> Deployed:
     observing.adopt_core()
     return deployed(aws_settings())
+
+
+processor = Messages(lambda: aws_settings().timer_queue_url, lambda: parts().coming_again)
 
 
 def fire(record: SQSRecord) -> None:

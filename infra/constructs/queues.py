@@ -11,9 +11,9 @@ from constructs import Construct
 
 from infra.acknowledged import acknowledge
 
-# A service task or a wake-up is tried this often before it is set aside: with the visibility below for about half an
-# hour, which outlasts a throttled function or a bad minute of a service that it calls.
-ATTEMPTS = 20
+# A service task or a wake-up is tried this often before it is set aside: for half an hour, which outlasts a bad minute
+# of a service that it calls, and for longer where its function cannot even begin (`coming_again` says how fast).
+ATTEMPTS = 35
 SERVICE_VISIBILITY = Duration.seconds(120)
 TIMER_VISIBILITY = Duration.seconds(60)
 DEAD_LETTER_RETENTION = Duration.days(14)

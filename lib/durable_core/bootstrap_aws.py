@@ -18,6 +18,7 @@ from temporalio.api.workflowservice.v1 import RegisterNamespaceRequest
 from durable_core.adapters.aws import fast_path
 from durable_core.adapters.aws.answering import Answering
 from durable_core.adapters.aws.clients import Clients
+from durable_core.adapters.aws.coming_again import ComingAgain
 from durable_core.adapters.aws.due import DueWakeUps
 from durable_core.adapters.aws.dynamo_store import open_dynamo
 from durable_core.adapters.aws.notifications import CountedNotifications
@@ -89,6 +90,7 @@ class Deployed:
     answering: Answering
     due: DueWakeUps
     tally: "Tally"
+    coming_again: ComingAgain
 
 
 class Tally:
@@ -149,11 +151,11 @@ def assemble(settings: AwsSettings, store: Store, outside: Outside) -> Deployed:
     if stored.deployment_id == wanted.deployment_id:
         _register_default_namespace(context, settings.default_retention_days)
     wake_ups = SqsWakeUps(outside.clients, clock, TimerAddresses.of(settings))
-
     due = DueWakeUps(
         partial(fire_wake_up, context), partial(is_awaited, context), wake_ups, clock, outside.pause
     )
-    return Deployed(context, Answering(context, queues, outside.pause), due, tally)
+    answering = Answering(context, queues, outside.pause)
+    return Deployed(context, answering, due, tally, ComingAgain(outside.clients))
 
 
 def _runs(

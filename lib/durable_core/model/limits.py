@@ -78,6 +78,7 @@ duration_max = 100 * 365 * DAY  # longer durations are capped to this
 run_interval_min = 1 * SECOND  # a run that lived shorter is followed only after the rest of this
 
 commit_attempts_max = 14  # load-decide-commit rounds before a conflict is reported
+commit_attempts_unfenced = 5  # rounds before the shard is taken first, so that others lose and not we
 
 bad_binaries_max = 10  # a namespace
 namespaces_page_default = 100  # namespaces a page of ListNamespaces when the caller names no size

@@ -84,6 +84,14 @@ def query_task(token: bytes) -> QueryTaskToken:
     return decoded
 
 
+def workflow_id(token: bytes) -> str:
+    """Whose task it is. Raises `InvalidArgument` for anything that is not the token of a run's task."""
+    decoded = _decoded(token)
+    if isinstance(decoded, QueryTaskToken):
+        raise InvalidArgument("Error deserializing task token.")
+    return decoded.workflow_id
+
+
 def history_page(token: bytes) -> HistoryPageToken:
     """Raises `InvalidArgument` for anything that is not a history's page token."""
     try:

@@ -205,8 +205,7 @@ class UnitOfWork:
         def attempt() -> None:
             shard = self._shards.get(number)
             if shard is None or not shard.held:
-                range_id = self._executions.acquire_shard(number, self._settings.owner)
-                shard = self._shards.taken(number, range_id)
+                shard = self._take(number)
             self._executions.delete_run(key, number, shard.range_id)
             self._cache.pop(key, None)
 
@@ -347,6 +346,10 @@ class UnitOfWork:
             shard = self._shards.seen(number, self._executions.view(number).range_id, now)
         return shard
 
+    def _take(self, number: int) -> Shard:
+        """Take the shard apart from any commit."""
+        return self._shards.taken(number, self._executions.acquire_shard(number, self._settings.owner))
+
     def _remember(self, key: RunKey, state: RunState, range_id: int, now: int) -> None:
         self._cache[key] = (state, range_id, self._calls, now)
         self._cache.move_to_end(key)
@@ -356,9 +359,15 @@ class UnitOfWork:
     # Trying again. ---------------------------------------------------------------------------------------------------
 
     def _repeated(self, key: WorkflowKey, run: RunKey | None, attempt: Callable[[], R]) -> R:
-        """Decide again after a conflict or a lost shard, a bounded number of times, with full jitter between."""
+        """Decide again after a conflict or a lost shard, a bounded number of times, with full jitter between.
+
+        Against one who changes the run all the time, whoever reads before writing always comes too late. So after some
+        rounds we take the shard before we read: what the other has under way then fails, and ours does not.
+        """
         for number in range(limits.commit_attempts_max):
             try:
+                if number >= limits.commit_attempts_unfenced and self._lease is not None:
+                    self._take(shard_of(key, self._settings.shards))
                 return attempt()
             except _Doubtful:
                 self._cache.clear() if run is None else self._cache.pop(run, None)

@@ -1,1 +1,1 @@
-"""`perdure bridge`: gRPC on loopback in front, Connect over HTTPS behind. It forwards bytes and reads none of them."""
+"""`perdure bridge`: gRPC on loopback in front, Connect over HTTPS behind. It forwards bytes as they are."""

@@ -10,6 +10,7 @@ import logging
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -39,6 +40,15 @@ class Answer:
 
     body: bytes
     headers: Mapping[str, str]
+
+
+class Caller(Protocol):
+    """What makes the calls: an `Endpoint`, or what stands before one."""
+
+    async def call(
+        self, path: str, body: bytes, headers: Mapping[str, str], timeout_seconds: float | None
+    ) -> Answer:
+        """The answer of the method at `path`. Raises `CallFailed`, and nothing else."""
 
 
 def http_session() -> aiohttp.ClientSession:

@@ -8,10 +8,9 @@ with the token from which to go on. Only the service can write that, so the last
 
 import asyncio
 from collections.abc import Mapping
-from typing import Protocol
 
 from perdure.bridge.backoff import delay_seconds
-from perdure.bridge.endpoint import Answer
+from perdure.bridge.endpoint import Caller
 
 LOOKS = frozenset({"/temporal.api.workflowservice.v1.WorkflowService/GetWorkflowExecutionHistory"})
 WAIT_HEADER = "perdure-wait"
@@ -27,14 +26,6 @@ DELAY_SECONDS_MIN = 0.2
 DELAY_SECONDS_MAX = 2.0
 # A wait goes on for at most this share of what it took already, so that it is late by no more than that.
 LATE_SHARE = 0.3
-
-
-class Caller(Protocol):
-    """What looks need of an `Endpoint`."""
-
-    async def call(
-        self, path: str, body: bytes, headers: Mapping[str, str], timeout_seconds: float | None
-    ) -> Answer: ...
 
 
 class Looks:

@@ -19,6 +19,7 @@ from perdure.bridge.endpoint import Endpoint, http_session
 from perdure.bridge.polling import Polls
 from perdure.bridge.server import BridgeServer
 from perdure.bridge.sqs import Sqs
+from perdure.bridge.turns import InTurns
 from perdure.listening import address_of
 
 EXIT_REFUSED = 1
@@ -82,7 +83,7 @@ async def _serve(options: BridgeOptions, authorization: Authorization, aws: Aws 
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with http_session() as session:
         sqs = None if aws is None else Sqs(session, aws, sqs_endpoint())
-        endpoint = Endpoint(options.endpoint, session, authorization)
+        endpoint = InTurns(Endpoint(options.endpoint, session, authorization))
         polls = Polls(endpoint, sqs, insists=options.poll == "sqs")
         server = BridgeServer(endpoint, polls, with_authorization=options.auth == "none")
         port = await server.start(options.ip, options.port)

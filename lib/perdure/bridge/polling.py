@@ -13,12 +13,12 @@ import json
 import logging
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import grpc
 
 from perdure.bridge.backoff import delay_seconds
-from perdure.bridge.endpoint import Answer
+from perdure.bridge.endpoint import Answer, Caller
 from perdure.bridge.errors import CallFailed
 from perdure.bridge.receiving import Receiver
 from perdure.bridge.sqs import Message, NoSuchQueue, NotAllowed, Sqs, SqsError
@@ -56,14 +56,6 @@ _GATEWAY_TIME_OUTS = frozenset({503, 504})
 _LONG_SECONDS = 20.0
 
 log = logging.getLogger("perdure.bridge")
-
-
-class Caller(Protocol):
-    """What polls need of an `Endpoint`."""
-
-    async def call(
-        self, path: str, body: bytes, headers: Mapping[str, str], timeout_seconds: float | None
-    ) -> Answer: ...
 
 
 @dataclass(frozen=True, slots=True)

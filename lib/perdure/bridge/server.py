@@ -14,7 +14,7 @@ from grpc_reflection.v1alpha import reflection
 
 from durable_core.wire.http import REQUEST_BYTES_MAX
 from durable_core.wire.methods import SERVICES
-from perdure.bridge.endpoint import Endpoint
+from perdure.bridge.endpoint import Caller
 from perdure.bridge.errors import CallFailed
 from perdure.bridge.health import Health
 from perdure.bridge.looking import LOOKS, Looks
@@ -33,7 +33,7 @@ _Context = grpc.aio.ServicerContext[bytes, bytes]
 class BridgeServer:
     """A gRPC server before an endpoint. Create and use it inside a running event loop."""
 
-    def __init__(self, endpoint: Endpoint, polls: Polls, *, with_authorization: bool) -> None:
+    def __init__(self, endpoint: Caller, polls: Polls, *, with_authorization: bool) -> None:
         """`with_authorization`: the callers' own authorization is passed on."""
         self._endpoint = endpoint
         self._polls = polls
@@ -73,7 +73,7 @@ class BridgeServer:
 class _Forwarding(grpc.GenericRpcHandler):
     """Every method has one of two handlers; the path comes to them by the call's details."""
 
-    def __init__(self, endpoint: Endpoint, polls: Polls, looks: Looks, with_authorization: bool) -> None:
+    def __init__(self, endpoint: Caller, polls: Polls, looks: Looks, with_authorization: bool) -> None:
         self._endpoint = endpoint
         self._polls = polls
         self._looks = looks

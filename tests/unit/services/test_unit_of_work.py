@@ -1,6 +1,7 @@
 """Where several processes share the shards: what each may believe, and for how long."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import pytest
@@ -9,7 +10,14 @@ from durable_core.adapters.decorators import Fault, FaultyExecutions, ManualCloc
 from durable_core.adapters.sqlite import Store, open_store
 from durable_core.adapters.system import SystemIds
 from durable_core.engine.transition import Transition
-from durable_core.model.errors import FailedPrecondition, NotFound, Unavailable
+from durable_core.model import limits
+from durable_core.model.errors import (
+    Conflict,
+    FailedPrecondition,
+    NotFound,
+    ShardOwnershipLost,
+    Unavailable,
+)
 from durable_core.model.ids import RunKey, WorkflowKey
 from durable_core.model.state import Core, RunState
 from durable_core.model.tasks import NotifyParent, Task
@@ -259,6 +267,37 @@ def test_a_claim_whose_outcome_is_unknown_is_repeated_until_it_is_known(world: W
     unit.distrust()
     assert add(unit) == 1
     assert calls.take().count("view") == 2
+
+
+class Once(Calls):
+    """Stands for a process that comes with another change as soon as it has heard what became of the last one."""
+
+    def commit(self, transaction: Transaction) -> None:
+        try:
+            super().commit(transaction)
+        except (Conflict, ShardOwnershipLost) as error:
+            raise Unavailable("the next round is over only after the others' commits") from error
+
+
+def test_one_who_changes_the_run_all_the_time_does_not_keep_others_from_it(world: World) -> None:
+    busy, _ = world.process("busy", Once)
+    unit, calls = world.process("patient")
+    start(busy)
+    disturbed = 0
+
+    def decide(t: Transition) -> None:
+        nonlocal disturbed
+        disturbed += 1
+        busy.distrust()
+        with suppress(Unavailable):
+            add(busy)
+        t.state.core.signals += 100
+        t.is_dirty = True
+
+    unit.update(RUN, decide)
+    assert disturbed == limits.commit_attempts_unfenced + 1
+    assert unit.read(RUN).core.signals == 100 + limits.commit_attempts_unfenced
+    assert calls.take()[-3:] == ["acquire", "view", "commit"]
 
 
 def test_task_ids_are_never_used_twice(world: World) -> None:
