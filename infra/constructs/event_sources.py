@@ -21,15 +21,18 @@ from infra.constructs.queues import Queues
 
 STREAM_BATCH = 100
 STREAM_ATTEMPTS = 50
+# How long a batch is gathered: one call then does for many transitions, and what is settled meanwhile is not armed.
+STREAM_WINDOW = Duration.seconds(1)
 # The stream forgets after 24 hours. What is older than this is set aside while there is still time to look at it.
 STREAM_AGE_MAX = Duration.hours(12)
 QUEUE_BATCH = 10
 
 
-def connect(functions: Functions, runs: dynamodb.ITable, queues: Queues) -> None:
-    """Give each background function what it works on."""
-    _stream(functions.of[Work.RELAY], runs, queues, {schema.TASKS: "B", schema.CHORES: "N"})
-    _stream(functions.of[Work.ARM], runs, queues, {schema.WAKE_UP: "B"})
+def connect(functions: Functions, runs: dynamodb.ITable, queues: Queues, *, fast_path: bool) -> None:
+    """Give each background function what it works on. With the fast path nobody waits for the stream."""
+    window = STREAM_WINDOW if fast_path else Duration.seconds(0)
+    _stream(functions.of[Work.RELAY], runs, queues, window, {schema.TASKS: "B", schema.CHORES: "N"})
+    _stream(functions.of[Work.ARM], runs, queues, window, {schema.WAKE_UP: "B"})
     for work, queue in ((Work.HISTORY, queues.service), (Work.FIRE, queues.timer)):
         functions.of[work].add_event_source(
             sources.SqsEventSource(queue, batch_size=QUEUE_BATCH, report_batch_item_failures=True)
@@ -38,7 +41,11 @@ def connect(functions: Functions, runs: dynamodb.ITable, queues: Queues) -> None
 
 
 def _stream(
-    function: lambda_.Function, runs: dynamodb.ITable, queues: Queues, attributes: Mapping[str, str]
+    function: lambda_.Function,
+    runs: dynamodb.ITable,
+    queues: Queues,
+    window: Duration,
+    attributes: Mapping[str, str],
 ) -> None:
     """The records whose new image has one of these attributes: many transitions emit no task, most no wake-up."""
     images = [{name: {letter: lambda_.FilterRule.exists()}} for name, letter in attributes.items()]
@@ -47,6 +54,7 @@ def _stream(
             runs,
             starting_position=lambda_.StartingPosition.TRIM_HORIZON,
             batch_size=STREAM_BATCH,
+            max_batching_window=window,
             bisect_batch_on_error=True,
             retry_attempts=STREAM_ATTEMPTS,
             max_record_age=STREAM_AGE_MAX,

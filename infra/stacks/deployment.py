@@ -40,7 +40,7 @@ class DeploymentStack(Stack):
         edge = Edge(self, "Edge", parameters, functions.of[Work.FRONTEND], functions.of[Work.POLL])
         callers = Callers(self, "Callers", prefix, edge)
         permissions.grant(prefix, functions, tables, queues, schedules)
-        event_sources.connect(functions, tables.runs, queues)
+        event_sources.connect(functions, tables.runs, queues, fast_path=parameters.fast_path)
         if parameters.alarms:
             Alarms(self, "Alarms", prefix, parameters.alarm_address).watch(functions, queues, edge.api)
         if parameters.dashboard:

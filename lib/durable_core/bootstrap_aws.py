@@ -171,7 +171,11 @@ def _runs(
     def is_polled(queue: QueueKey, now: int) -> bool:
         return now - pollers.last_seen(queue) <= limits.sticky_poller_silence_max
 
-    hasty = SqsTaskQueues(outside.hasty_clients, Addresses.of(settings))
+    hasty = fast_path.FastPath(
+        SqsTaskQueues(outside.hasty_clients, Addresses.of(settings)),
+        SqsWakeUps(outside.hasty_clients, outside.clock, TimerAddresses.of(settings)),
+        outside.clock,
+    )
     return UnitOfWork(
         store.executions,
         HistoryReader(store.histories),
@@ -182,7 +186,7 @@ def _runs(
         is_polled,
         tally.pause_after_conflict,
         UnitSettings(settings.shards, outside.ids.unique(), RUNS_CACHED, lease=LEASE, expires=True),
-        fast_path.FastPath(hasty).dispatch if settings.fast_path else None,
+        hasty.dispatch if settings.fast_path else None,
     )
 
 

@@ -36,6 +36,7 @@ def arming(settings: AwsSettings) -> Arming:
     clients = Clients()
     return Arming(
         documents.emitted,
+        documents.is_disarmed,
         SqsWakeUps(clients, SystemClock(), TimerAddresses.of(settings)),
         DeadLetters(clients, settings.stream_dead_letter_queue_url),
     )

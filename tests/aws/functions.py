@@ -84,7 +84,12 @@ class Functions:
         return self._take(self.timer_url, fire.handler, wait_seconds)
 
     def _take(self, url: str, handler: Any, wait_seconds: int) -> list[str]:
-        answer = self.sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10, WaitTimeSeconds=wait_seconds)
+        answer = self.sqs.receive_message(
+            QueueUrl=url,
+            MaxNumberOfMessages=10,
+            WaitTimeSeconds=wait_seconds,
+            MessageSystemAttributeNames=["All"],
+        )
         taken = answer.get("Messages", [])
         if not taken:
             return []
@@ -93,7 +98,7 @@ class Functions:
                 "messageId": message["MessageId"],
                 "receiptHandle": message["ReceiptHandle"],
                 "body": message["Body"],
-                "attributes": {},
+                "attributes": message["Attributes"],
                 "messageAttributes": {},
                 "eventSource": "aws:sqs",
             }

@@ -259,8 +259,9 @@ def test_a_timer_message_that_fails_comes_again_and_the_others_fire(deployment):
     respond(deployment, workflow_task(deployment), commands.start_timer("t", Duration(nanos=1_000_000)))
     deployment.sqs.send_message(QueueUrl=deployment.timer_url, MessageBody="no wake-up")
     deployment.arm(deployment.records())
-    failed = [*deployment.fire(wait_seconds=1), *deployment.fire(wait_seconds=1)]
-    assert len(failed) == 1
+    failed = [*deployment.fire(wait_seconds=1), *deployment.fire(wait_seconds=2)]
+    assert len(set(failed)) == 1
+    assert len(failed) == 2, "what fails comes again within a second or so"
     assert T.EVENT_TYPE_TIMER_FIRED in history(deployment, run_id)
 
 

@@ -51,8 +51,13 @@ def emitted(attributes: Mapping[str, Any]) -> tuple[list[Task], WakeUp | None]:
     tasks, wake_up = (attributes.get(name) for name in ("tasks", "wake_up"))
     return (
         _tasks(_bytes(tasks)) if tasks else [],
-        _wake_up(_bytes(wake_up)) if wake_up else None,
+        _wake_up(_bytes(wake_up)) if wake_up and not is_disarmed(attributes) else None,
     )
+
+
+def is_disarmed(attributes: Mapping[str, Any]) -> bool:
+    wake_up = attributes.get("wake_up")
+    return wake_up is not None and _wake_up(_bytes(wake_up)).due == 0
 
 
 def _bytes(attribute: Mapping[str, str]) -> bytes:
@@ -71,16 +76,18 @@ class Outbox:
         self._connection.interfere("before", "commit")
         self._inner.commit(transaction)
         for write in transaction.runs:
-            closed = bool(write.retain_until)
-            wake_up = WakeUp(write.key, write.wake_up_at) if write.wake_up_at and not closed else None
+            armed = write.wake_up_at is not None
             record = image(
-                _encode(list(write.tasks)) if write.tasks else b"", _encode(wake_up) if wake_up else b""
+                repr(write.key),
+                _encode(list(write.tasks)) if write.tasks else b"",
+                _encode(WakeUp(write.key, write.wake_up_at or 0)) if armed else b"",
             )
             if record["dynamodb"]["NewImage"]:
                 self._aws.stream.append(record)
         self._connection.interfere("after", "commit")
 
     def acquire_shard(self, shard: int, owner: str) -> int:
+        self._connection.interfere("before", "acquire_shard")
         return self._inner.acquire_shard(shard, owner)  # type: ignore[no-any-return]
 
     def view(self, shard: int, *, run: RunKey | None = None, current: WorkflowKey | None = None) -> View:
@@ -167,7 +174,7 @@ class Deployment:
             assemble(self.settings, store, outside),
             connection,
             Relay(emitted, lambda attributes: None, queues, dead_letters),
-            Arming(emitted, wake_ups, dead_letters),
+            Arming(emitted, is_disarmed, wake_ups, dead_letters),
         )
 
     def _pause(self, seconds: float) -> None:

@@ -131,6 +131,12 @@ def test_a_stream_record_that_kills_its_function_is_set_aside_and_holds_up_its_s
         assert "FunctionResponseTypes" not in source
 
 
+def test_the_stream_gathers_batches_only_where_the_fast_path_does_not_need_it(templates):
+    for variant, seconds in (("usual", 1), ("changed", 0)):
+        sources = templates[variant].sources()
+        assert {sources[name]["MaximumBatchingWindowInSeconds"] for name in ("relay", "arm")} == {seconds}
+
+
 def test_relay_and_arm_are_called_only_for_what_concerns_them(usual):
     wanted = {"relay": {(TASKS, "B"), (CHORES, "N")}, "arm": {(WAKE_UP, "B")}}
     for name, attributes in wanted.items():

@@ -1,4 +1,4 @@
-"""Run a scenario on two servers, and say readably where what they show differs.
+"""Run a scenario on the reference server and others, and say readably where what they show differs.
 
 Here lives the comparison; which servers are compared is for the tests. Newcomers forget that a scenario that fails on
 the reference server is itself wrong: the message says which of the two it was.
@@ -23,30 +23,32 @@ SCENARIOS = load_all()
 SCENARIO_SECONDS_MAX = 60.0
 
 
-def hold_equal(name: str, oracle: Server, other: Server | GivenServer, tries: int = 1) -> None:
-    """Fail unless the scenario shows the same on both: histories, results and errors, field by field.
+def hold_equal(name: str, oracle: Server, *others: Server | GivenServer, tries: int = 1) -> None:
+    """Fail unless the scenario shows the same on all of them: histories, results and errors, field by field.
 
-    With more than one of the `tries`, it must do so in one of them; each has IDs of its own.
+    With more than one of the `tries`, each must do so in one of them; a try has IDs of its own.
     """
-    for number in range(tries):
-        expected, actual = asyncio.run(_observe_both(name, f"-{number}" if number else "", oracle, other))
-        if expected == actual:
-            break
-        print(f"try {number + 1} of {tries}:\n{_difference(expected, actual, oracle.name, other.name)}")
-    if "raised" in expected:
-        pytest.fail(f"the scenario is wrong, it fails on {oracle.name}: {expected['raised']}")
-    if expected != actual:
-        pytest.fail(_difference(expected, actual, oracle.name, other.name), pytrace=False)
+    left = {other.name: other for other in others}
+    for number in range(1, tries + 1):
+        suffix = f"-{number}" if number > 1 else ""
+        expected, *found = asyncio.run(_observe_all(name, suffix, oracle, *left.values()))
+        if "raised" in expected and number == tries:
+            pytest.fail(f"the scenario is wrong, it fails on {oracle.name}: {expected['raised']}")
+        differences = {
+            other: _difference(expected, actual, oracle.name, other)
+            for other, actual in zip(left, found, strict=True)
+            if actual != expected
+        }
+        if not differences:
+            return
+        print(f"try {number} of {tries}:", *differences.values(), sep="\n")
+        left = {other: left[other] for other in differences}
+    pytest.fail("\n".join(differences.values()), pytrace=False)
 
 
-async def _observe_both(
-    name: str, suffix: str, oracle: Server, ours: Server | GivenServer
-) -> tuple[dict[str, Any], dict[str, Any]]:
+async def _observe_all(name: str, suffix: str, *servers: Server | GivenServer) -> list[dict[str, Any]]:
     scenario, of_ids = SCENARIOS[name], name + suffix
-    first, second = await asyncio.gather(
-        observe(of_ids, scenario, oracle.address), observe(of_ids, scenario, ours.address)
-    )
-    return first, second
+    return await asyncio.gather(*(observe(of_ids, scenario, server.address) for server in servers))
 
 
 async def observe(name: str, scenario: Scenario, address: str) -> dict[str, Any]:

@@ -35,8 +35,8 @@ class Writes:
         state, core = t.state, t.state.core
         retention = self._retention(core.namespace_id)
         if core.closed_at and self._expires:
+            wake_up_at = 0 if core.armed_at else None
             core.armed_at = 0
-            wake_up_at = None
         else:
             wake_up_at = deadlines.arm(state, retention, t.now, fired=fired)
         nodes = _nodes(t, shard)

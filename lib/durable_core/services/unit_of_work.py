@@ -33,6 +33,7 @@ from durable_core.model.tasks import Task
 from durable_core.ports.clock import Clock, Ids
 from durable_core.ports.executions import CurrentRun, Executions, RunWrite, StoredRun, Transaction
 from durable_core.ports.notifications import ClosedTopic, Notifications
+from durable_core.ports.wake_ups import WakeUp
 from durable_core.services import transactions
 from durable_core.services.history_reader import HistoryReader
 from durable_core.services.shards import Shard, Shards
@@ -96,11 +97,12 @@ class UnitOfWork:
         is_polled: Callable[[QueueKey, int], bool],
         pause: Callable[[float], None],
         settings: UnitSettings,
-        dispatch: Callable[[Sequence[Task]], None] | None = None,
+        dispatch: Callable[[Sequence[Task], Sequence[WakeUp]], None] | None = None,
     ) -> None:
         """`retention` gives a namespace's, in ns; `is_polled` says whether a sticky queue has a worker.
 
-        `pause` waits that many seconds between two tries. `dispatch` gets the tasks of each commit; it never raises.
+        `pause` waits that many seconds between two tries. `dispatch` gets the tasks and the wake-ups of each
+        commit that has any; it never raises.
         """
         self._executions = executions
         self._reader = reader
@@ -266,8 +268,15 @@ class UnitOfWork:
         shard.committed(now)
         for t, write in zip(written, writes, strict=True):
             self._committed(t, write, shard.range_id, now)
-        if self._dispatch is not None and (tasks := [task for write in writes for task in write.tasks]):
-            self._dispatch(tasks)
+        self._send(writes)
+
+    def _send(self, writes: Sequence[RunWrite]) -> None:
+        if self._dispatch is None:
+            return
+        tasks = [task for write in writes for task in write.tasks]
+        wake_ups = [WakeUp(write.key, write.wake_up_at) for write in writes if write.wake_up_at]
+        if tasks or wake_ups:
+            self._dispatch(tasks, wake_ups)
 
     def _store(self, transaction: Transaction) -> None:
         """Commit; when the outcome is unknown, repeat with the same token until it is known."""

@@ -2,6 +2,7 @@
 
 A service that cannot wait for long answers a look with `perdure-again`; its value goes back with the next look. One
 that can, such as `perdure dev`, knows nothing of this and simply answers late.
+A workflow that was just started through us has hardly ended yet, so the first look at its end waits like the second.
 What does not live here: polls for tasks (`polling`). A newcomer's trap: the caller wants an answer before its deadline,
 with the token from which to go on. Only the service can write that, so the last look is announced as the last.
 """
@@ -11,6 +12,7 @@ from collections.abc import Mapping
 
 from perdure.bridge.backoff import delay_seconds
 from perdure.bridge.endpoint import Caller
+from perdure.bridge.requests import workflow_awaited_by
 
 LOOKS = frozenset({"/temporal.api.workflowservice.v1.WorkflowService/GetWorkflowExecutionHistory"})
 WAIT_HEADER = "perdure-wait"
@@ -34,9 +36,21 @@ class Looks:
     def __init__(self, endpoint: Caller) -> None:
         self._endpoint = endpoint
         self._drained = asyncio.Event()
+        # Workflows that were started a moment ago, and when.
+        self._started: dict[str, float] = {}
 
     def drain(self) -> None:
         self._drained.set()
+
+    def started(self, workflow_id: str) -> None:
+        """The workflow was started right now."""
+        now = asyncio.get_running_loop().time()
+        self._started.pop(workflow_id, None)
+        self._started[workflow_id] = now
+        for each, at in list(self._started.items()):
+            if now - at < DELAY_SECONDS_MIN:
+                break
+            del self._started[each]
 
     async def call(
         self, path: str, body: bytes, headers: Mapping[str, str], patience_seconds: float | None
@@ -47,6 +61,8 @@ class Looks:
         patience = PATIENCE_SECONDS if patience_seconds is None else patience_seconds
         last_at = began + patience - min(MARGIN_SECONDS_MAX, patience * MARGIN_SHARE)
         sent = {**headers, WAIT_HEADER: "look"}
+        if self._is_just_started(body):
+            await self._pause(min(DELAY_SECONDS_MIN, last_at - began))
         while True:
             left = None if patience_seconds is None else max(0.001, began + patience_seconds - now())
             answer = await self._endpoint.call(path, body, sent, left)
@@ -58,6 +74,11 @@ class Looks:
                 await self._pause(min(last_at - now(), _delay(now() - began)))
             if now() >= last_at or self._drained.is_set():
                 sent[WAIT_HEADER] = "last"
+
+    def _is_just_started(self, body: bytes) -> bool:
+        workflow_id = workflow_awaited_by(body) if self._started else None
+        at = self._started.pop(workflow_id, None) if workflow_id is not None else None
+        return at is not None and asyncio.get_running_loop().time() - at < DELAY_SECONDS_MIN
 
     async def _pause(self, seconds: float) -> None:
         try:

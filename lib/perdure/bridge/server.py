@@ -20,6 +20,7 @@ from perdure.bridge.health import Health
 from perdure.bridge.looking import LOOKS, Looks
 from perdure.bridge.metadata import headers_of, patience
 from perdure.bridge.polling import POLLS, WORKFLOW_SERVICE, Polls
+from perdure.bridge.requests import workflow_started_by
 from perdure.grpc_server import OPTIONS, bind, too_large
 
 DRAIN_SECONDS = 5.0
@@ -109,7 +110,10 @@ class _Forwarding(grpc.GenericRpcHandler):
                 return await self._polls.poll(path, data, headers, seconds)
             if path in LOOKS:
                 return await self._looks.call(path, data, headers, seconds)
-            return (await self._endpoint.call(path, data, headers, seconds)).body
+            answer = await self._endpoint.call(path, data, headers, seconds)
+            if (workflow_id := workflow_started_by(path, data)) is not None:
+                self._looks.started(workflow_id)
+            return answer.body
         except CallFailed as failure:
             trailers = () if failure.details is None else (("grpc-status-details-bin", failure.details),)
             await context.abort(failure.code, failure.message, trailers)

@@ -8,81 +8,18 @@ for needs one.
 """
 
 import asyncio
-import base64
-import json
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
 
 import grpc
-import msgspec
-from google.protobuf.message import DecodeError
-from google.protobuf.message_factory import GetMessageClass
 
-from durable_core.adapters.aws import messages
-from durable_core.model import task_tokens
-from durable_core.model.errors import InvalidArgument
-from durable_core.wire.methods import SERVICES, WORKFLOW_SERVICE_NAME
 from perdure.bridge.endpoint import Answer, Caller
 from perdure.bridge.errors import CallFailed
-from perdure.bridge.polling import TASK_HEADER
+from perdure.bridge.requests import workflow_changed_by
 
 # A call that hangs keeps the others waiting no longer than this.
 TURN_SECONDS_MAX = 2.0
-
-
-def _of_token(request: Any) -> str:
-    return task_tokens.workflow_id(request.task_token)
-
-
-def _of_id(request: Any) -> str:
-    workflow_id: str = request.workflow_id
-    return workflow_id
-
-
-def _of_execution(request: Any) -> str:
-    workflow_id: str = request.workflow_execution.workflow_id
-    return workflow_id
-
-
-_WORKFLOW_ID_OF: Mapping[str, Callable[[Any], str]] = {
-    "RespondWorkflowTaskCompleted": _of_token,
-    "RespondWorkflowTaskFailed": _of_token,
-    "RespondActivityTaskCompleted": _of_token,
-    "RespondActivityTaskFailed": _of_token,
-    "RespondActivityTaskCanceled": _of_token,
-    "RecordActivityTaskHeartbeat": _of_token,
-    "RespondActivityTaskCompletedById": _of_id,
-    "RespondActivityTaskFailedById": _of_id,
-    "RespondActivityTaskCanceledById": _of_id,
-    "RecordActivityTaskHeartbeatById": _of_id,
-    "StartWorkflowExecution": _of_id,
-    "SignalWithStartWorkflowExecution": _of_id,
-    "SignalWorkflowExecution": _of_execution,
-    "RequestCancelWorkflowExecution": _of_execution,
-    "TerminateWorkflowExecution": _of_execution,
-    "ResetWorkflowExecution": _of_execution,
-    "DeleteWorkflowExecution": _of_execution,
-}
-_METHODS = SERVICES[WORKFLOW_SERVICE_NAME].methods_by_name
-_READERS: Mapping[str, tuple[Any, Callable[[Any], str]]] = {
-    f"/{WORKFLOW_SERVICE_NAME}/{name}": (GetMessageClass(_METHODS[name].input_type), workflow_id_of)
-    for name, workflow_id_of in _WORKFLOW_ID_OF.items()
-}
-
-
-def workflow_changed_by(path: str, body: bytes, headers: Mapping[str, str]) -> str | None:
-    """The ID of the workflow that a call changes at once; None where it takes no turn, or makes no sense."""
-    try:
-        if (task := headers.get(TASK_HEADER)) is not None:
-            return messages.to_task(json.loads(base64.urlsafe_b64decode(task))["body"]).workflow_id
-        if (reader := _READERS.get(path)) is None:
-            return None
-        message, workflow_id_of = reader
-        return workflow_id_of(message.FromString(body))
-    except (DecodeError, InvalidArgument, ValueError, msgspec.MsgspecError):
-        return None
 
 
 class InTurns:

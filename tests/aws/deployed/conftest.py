@@ -74,6 +74,26 @@ def bridge(
         yield running
 
 
+@pytest.fixture(scope="session")
+def bridge_of_relay(
+    aws: LocalAws, deployment_folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Bridge]:
+    """Before a second deployment, where no writer sends what it commits: the relay does, and nobody else."""
+    parameters = {"name": "relay-alone", "fast_path": "off", "bundle": "lambda" if given_url() else "local"}
+    folder = deployment_folder.parent / "relay-alone"
+    deployments = Deployments(aws, folder)
+
+    def make() -> dict[str, str]:
+        return {"url": deployments.deploy(parameters).url}
+
+    with (
+        shared(folder, make, lambda: deployments.destroy(parameters)) as made,
+        started_bridge(aws, made["url"], tmp_path_factory.mktemp("bridge")) as running,
+    ):
+        _wake(running.address)
+        yield running
+
+
 def _wake(address: str) -> None:
     """Let the processes start that many calls at once will need."""
     request = GetSystemInfoRequest().SerializeToString()

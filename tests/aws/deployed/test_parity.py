@@ -1,5 +1,7 @@
 """Every scenario of `tests/parity` shows on the deployment what it shows on the reference server.
 
+It does so on two deployments: with the fast path and the relay, as usual, and with the relay alone.
+
 The one thing a newcomer gets wrong: scenarios' IDs are fixed, so a deployment serves one run of them. One that is given
 by AWS_ENDPOINT_URL must be fresh.
 """
@@ -52,9 +54,15 @@ def oracle() -> Iterator[Server]:
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_the_deployment_shows_the_same(name: str, oracle: Server, bridge: Bridge) -> None:
+def test_the_deployment_shows_the_same(
+    name: str, oracle: Server, bridge: Bridge, bridge_of_relay: Bridge
+) -> None:
+    usual, relay_alone = (
+        GivenServer("deployment", bridge.address),
+        GivenServer("relay alone", bridge_of_relay.address),
+    )
     tries = TRIES_WITHIN_A_SECOND if name in WITHIN_A_SECOND else TRIES
-    hold_equal(name, oracle, GivenServer("deployment", bridge.address), tries)
+    hold_equal(name, oracle, usual, relay_alone, tries=tries)
 
 
 def test_the_scenarios_that_must_be_quick_exist() -> None:

@@ -292,5 +292,7 @@ async def continue_as_new_with_a_child(env: Environment) -> None:
         await env.until_event("CHILD_WORKFLOW_EXECUTION_STARTED", n=count)
     await parent.step(continue_as_new(env))
     await parent.step(complete_workflow())
+    await env.until_event("WORKFLOW_EXECUTION_TERMINATED", env.id("TERMINATE"))
+    await env.until_event("WORKFLOW_EXECUTION_CANCEL_REQUESTED", env.id("REQUEST_CANCEL"))
     for policy in policies:
         await env.record(env.id(policy))

@@ -105,8 +105,8 @@ async def _take(handle: WorkflowHandle, step: Step) -> None:
             await _fails_to_update(handle, name, argument, message)
         case scenarios.ActivityRuns():
             await eventually(lambda: _activity_runs(handle))
-        case scenarios.Happened(event):
-            await eventually(lambda: _happened(handle, event))
+        case scenarios.Happened(event, seen):
+            await eventually(lambda: _happened(handle, event, seen))
         case scenarios.Cancel():
             await handle.cancel()
 
@@ -142,8 +142,9 @@ async def _activity_runs(handle: WorkflowHandle) -> bool:
     return len(pending) == 1 and pending[0].HasField("last_started_time")
 
 
-async def _happened(handle: WorkflowHandle, event: str) -> bool:
-    return event in await event_names(handle)
+async def _happened(handle: WorkflowHandle, event: str, seen: bool) -> bool:
+    names = await event_names(handle)
+    return event in names and (not seen or "WorkflowTaskCompleted" in names[names.index(event) :])
 
 
 async def _check_end(handle: WorkflowHandle, scenario: Scenario) -> None:

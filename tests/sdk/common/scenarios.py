@@ -67,9 +67,10 @@ class ActivityRuns:
 
 @dataclass(frozen=True)
 class Happened:
-    """Wait until the history has an event of this type."""
+    """Wait until the history has an event of this type, and, with `seen`, until a worker has answered to it."""
 
     event: str
+    seen: bool = False
 
 
 @dataclass(frozen=True)
@@ -310,7 +311,7 @@ FAMILIES = (
     Scenario(
         "a parent's cancellation reaches its child",
         "CancelledParent",
-        steps=(Happened(CHILD_STARTED), Cancel()),
+        steps=(Happened(CHILD_STARTED, seen=True), Cancel()),
         status="CANCELED",
         events=(
             STARTED,

@@ -96,7 +96,7 @@ class World:
             lambda queue, now: False,
             lambda seconds: None,
             UnitSettings(SHARDS, name, 100, lease=LEASE, expires=True),
-            self.dispatched.extend,
+            lambda tasks, wake_ups: self.dispatched.extend(tasks),
         )
         return unit, calls
 

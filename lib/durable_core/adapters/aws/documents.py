@@ -206,6 +206,9 @@ class _WakeUp(msgspec.Struct, frozen=True, array_like=True):
     due: int
 
 
+DISARMED = b"\0"
+"""In the place of a wake-up: the run waits for none any more."""
+
 _decode_tasks = msgspec.msgpack.Decoder(_Tasks)
 _decode_wake_up = msgspec.msgpack.Decoder(_WakeUp)
 
@@ -216,11 +219,11 @@ def encode_tasks(key: RunKey, tasks: Sequence[Task]) -> bytes:
 
 
 def encode_wake_up(key: RunKey, due: int) -> bytes:
-    return packed(_WakeUp(*key, due))
+    return packed(_WakeUp(*key, due)) if due else DISARMED
 
 
 def emitted(new_image: Mapping[str, Any]) -> tuple[list[Task], WakeUp | None]:
-    """The tasks and the wake-up that the transition behind a stream record emitted.
+    """The tasks and the wake-up that the transition behind a stream record emitted; see `is_disarmed`, too.
 
     `new_image` is an item as the stream gives it, with binary values as bytes or as base64. Raises `ValueError` for
     what is damaged, which no repetition mends, and `NewerFormat` for what newer code wrote.
@@ -230,11 +233,16 @@ def emitted(new_image: Mapping[str, Any]) -> tuple[list[Task], WakeUp | None]:
         told: _Tasks = unpacked(data, _decode_tasks)
         run = (told.namespace_id, told.workflow_id, told.run_id)
         tasks = [Task(one.task_id, *run, one.queue_name, one.queue_kind, one.body) for one in told.tasks]
-    if (data := binary(new_image, tables.WAKE_UP)) is not None:
+    if (data := binary(new_image, tables.WAKE_UP)) is not None and data != DISARMED:
         armed: _WakeUp = unpacked(data, _decode_wake_up)
         key = RunKey(armed.namespace_id, armed.workflow_id, armed.run_id)
         return tasks, WakeUp(key, armed.due) if armed.due else None
     return tasks, None
+
+
+def is_disarmed(new_image: Mapping[str, Any]) -> bool:
+    """Whether the run waits for no wake-up any more, by this very transition."""
+    return binary(new_image, tables.WAKE_UP) == DISARMED
 
 
 def has_chores(new_image: Mapping[str, Any]) -> bool:

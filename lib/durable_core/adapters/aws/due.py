@@ -30,13 +30,13 @@ class Taken:
 class DueWakeUps:
     def __init__(
         self,
-        fire: Callable[[WakeUp], None],
+        fire: Callable[[WakeUp], bool],
         is_awaited: Callable[[WakeUp], bool],
         wake_ups: SqsWakeUps,
         clock: Clock,
         pause: Callable[[float], None],
     ) -> None:
-        """`pause` waits that many seconds."""
+        """`fire` says whether the run waited for it. `pause` waits that many seconds."""
         self._fire = fire
         self._is_awaited = is_awaited
         self._wake_ups = wake_ups
@@ -54,5 +54,6 @@ class DueWakeUps:
             return Taken(NOT_AWAITED)
         while (left := wake_up.due - self._clock.now()) > 0:
             self._pause(left / SECOND)
-        self._fire(wake_up)
+        if not self._fire(wake_up):
+            return Taken(NOT_AWAITED)
         return Taken(FIRED, self._clock.now() - wake_up.due)

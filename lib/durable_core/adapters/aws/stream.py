@@ -89,17 +89,24 @@ class Relay:
 
 
 class Arming:
-    """Arms wake-ups."""
+    """Arms wake-ups. `is_disarmed` says of an image that its run waits for none any more."""
 
-    def __init__(self, emitted: Emitted, wake_ups: SqsWakeUps, dead_letters: DeadLetters) -> None:
+    def __init__(
+        self,
+        emitted: Emitted,
+        is_disarmed: Callable[[Image], bool],
+        wake_ups: SqsWakeUps,
+        dead_letters: DeadLetters,
+    ) -> None:
         self._emitted = emitted
+        self._is_disarmed = is_disarmed
         self._wake_ups = wake_ups
         self._dead_letters = dead_letters
 
     def arm(self, records: Iterable[Record]) -> Done:
         """Raises `Unavailable`; then the batch is to come again."""
         # In a batch a run's last one counts: the stream has a run's records in their order.
-        armed: dict[Any, WakeUp] = {}
+        armed: dict[str, WakeUp] = {}
         set_aside = 0
         for record, image in _images(records):
             try:
@@ -108,8 +115,11 @@ class Arming:
                 self._dead_letters.put(record, f"a record's wake-up cannot be read: {damage}")
                 set_aside += 1
                 continue
+            document = repr(record["dynamodb"]["Keys"])
             if wake_up is not None:
-                armed[wake_up.run] = wake_up
+                armed[document] = wake_up
+            elif self._is_disarmed(image):
+                armed.pop(document, None)
         self._wake_ups.arm(list(armed.values()))
         return Done(len(armed), set_aside)
 

@@ -14,9 +14,10 @@ def is_awaited(context: Context, wake_up: WakeUp) -> bool:
     return state is not None and state.core.armed_at == wake_up.due
 
 
-def fire_wake_up(context: Context, wake_up: WakeUp) -> None:
+def fire_wake_up(context: Context, wake_up: WakeUp) -> bool:
+    """Whether the run waited for it, and so what was due is done."""
     if not is_awaited(context, wake_up):
-        return
+        return False
     retention = context.namespaces.retention(wake_up.run.namespace_id)
 
     def decide(t: Transition) -> None:
@@ -28,3 +29,4 @@ def fire_wake_up(context: Context, wake_up: WakeUp) -> None:
         # Otherwise the retention was made longer: only the wake-up moves.
 
     context.runs.update(wake_up.run, decide, fired=True)
+    return True

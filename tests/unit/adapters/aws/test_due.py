@@ -23,11 +23,13 @@ class Parts:
         self.clock = ManualClock(NOW)
         self.clients = FakeClients()
         self.fired_at = []
+        self.awaited = awaited
         wake_ups = SqsWakeUps(self.clients, self.clock, TimerAddresses("url", "arn", "group", "role", "dl"))
         self.due = DueWakeUps(self._fire, lambda _: awaited, wake_ups, self.clock, self._pause)
 
     def _fire(self, wake_up):
         self.fired_at.append(self.clock.now())
+        return self.awaited
 
     def _pause(self, seconds):
         self.clock.advance(max(1, int(seconds * SECOND * 0.9)))
@@ -52,6 +54,11 @@ def test_one_that_comes_much_too_early_goes_back_for_the_rest(after):
     assert parts.clock.now() == NOW
     ((entry,),) = [call["Entries"] for call in parts.clients.sqs.of("send_message_batch")]
     assert entry["DelaySeconds"] == after // SECOND
+
+
+def test_one_that_comes_a_second_time_is_not_counted_as_late():
+    parts = Parts(awaited=False)
+    assert parts.due.take(WakeUp(RUN, NOW - MINUTE)) == Taken(NOT_AWAITED)
 
 
 @given(st.integers(1, WAITED_OUT_MAX))

@@ -24,9 +24,10 @@ def task(number, queue="orders"):
     return Task(number, "ns", "wf", "run", queue, int(QueueKind.WORKFLOW), WorkflowTask(2, number))
 
 
-def record(tasks=(), wake_up=None, damaged=False, newer=False, chores=False):
+def record(tasks=(), wake_up=None, damaged=False, newer=False, chores=False, disarms=None):
     image = {"tasks": tasks, "wake_up": wake_up, "damaged": damaged, "newer": newer, "chores": chores}
-    return {"dynamodb": {"NewImage": image}}
+    image["disarmed"] = disarms is not None
+    return {"dynamodb": {"NewImage": image, "Keys": disarms or (wake_up and wake_up.run)}}
 
 
 class NewerFormat(Exception):
@@ -52,7 +53,7 @@ class Parts:
             self.clients, ManualClock(NOW), TimerAddresses("timers", "arn", "group", "role", "dl")
         )
         self.relay = Relay(emitted, self._do_chores, queues, dead_letters).relay
-        self.arm = Arming(emitted, wake_ups, dead_letters).arm
+        self.arm = Arming(emitted, lambda image: image["disarmed"], wake_ups, dead_letters).arm
 
     def _do_chores(self, image):
         if image["chores"]:
@@ -172,3 +173,18 @@ def test_of_a_runs_wake_ups_in_a_batch_the_last_one_is_armed():
     ((first, second),) = [call["Entries"] for call in parts.sqs.of("send_message_batch")]
     armed = {messages.to_wake_up(entry["MessageBody"]) for entry in (first, second)}
     assert armed == {WakeUp(run, NOW + 2 * SECOND), WakeUp(other, NOW + 7 * SECOND)}
+
+
+def test_a_run_that_closes_within_the_batch_is_armed_for_nothing():
+    parts = Parts()
+    run, other = RunKey("ns", "wf", "run"), RunKey("ns", "wf", "other")
+    batch = [
+        record(disarms=other),
+        record(wake_up=WakeUp(run, NOW + 5 * SECOND)),
+        record(wake_up=WakeUp(other, NOW + 7 * SECOND)),
+        record([task(1)]),
+        record(disarms=run),
+    ]
+    assert parts.arm(batch) == Done(1, 0)
+    ((only,),) = [call["Entries"] for call in parts.sqs.of("send_message_batch")]
+    assert messages.to_wake_up(only["MessageBody"]) == WakeUp(other, NOW + 7 * SECOND)

@@ -4,6 +4,7 @@ import asyncio
 from contextlib import asynccontextmanager
 
 import pytest
+from temporalio.api.workflowservice.v1 import GetWorkflowExecutionHistoryRequest
 
 from perdure.bridge import looking
 from perdure.bridge.looking import AGAIN_HEADER, LOOKS, RESUME_HEADER, WAIT_HEADER, Looks
@@ -54,6 +55,37 @@ async def test_it_looks_again_with_the_word_that_it_was_given():
     async with before(run) as (looks, _):
         assert await looks.call(HISTORY, b"x", {}, 60.0) == b"the end of x"
         assert run.asked == [("look", None), *[("look", "run-1")] * 3]
+
+
+def history_of(workflow_id, *, wait=True, kind="CLOSE_EVENT"):
+    return GetWorkflowExecutionHistoryRequest(
+        execution={"workflow_id": workflow_id},
+        wait_new_event=wait,
+        history_event_filter_type=f"HISTORY_EVENT_FILTER_TYPE_{kind}",
+    ).SerializeToString()
+
+
+async def test_the_first_look_at_what_was_just_started_waits_and_no_other_does(monkeypatch):
+    monkeypatch.setattr(looking, "DELAY_SECONDS_MIN", 0.3)
+    async with before(Run(0)) as (looks, _):
+        now = asyncio.get_running_loop().time
+
+        async def seconds(body):
+            began = now()
+            await looks.call(HISTORY, body, {}, 60.0)
+            return now() - began
+
+        looks.started("w")
+        assert await seconds(history_of("w", wait=False)) < 0.2
+        assert await seconds(history_of("w", kind="ALL_EVENT")) < 0.2
+        assert await seconds(history_of("other")) < 0.2
+        assert await seconds(history_of("w")) >= 0.29
+        assert await seconds(history_of("w")) < 0.2
+        looks.started("w")
+        await asyncio.sleep(0.3)
+        assert await seconds(history_of("w")) < 0.2
+        looks.started("other")
+        assert list(looks._started) == ["other"]
 
 
 async def test_before_the_callers_deadline_the_last_look_brings_the_token():

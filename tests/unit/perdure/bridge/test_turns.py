@@ -19,7 +19,8 @@ from durable_core.model.tasks import ActivityTask, Task
 from perdure.bridge.endpoint import Answer
 from perdure.bridge.errors import CallFailed
 from perdure.bridge.polling import POLLS, TASK_HEADER, WORKFLOW_SERVICE
-from perdure.bridge.turns import InTurns, workflow_changed_by
+from perdure.bridge.requests import workflow_changed_by
+from perdure.bridge.turns import InTurns
 
 ACTIVITY = encode(ActivityTaskToken("namespace", "w", "run", 5, 1, "a"))
 WORKFLOW = encode(WorkflowTaskToken("namespace", "w", "run", 2, 3, 1))
