@@ -184,3 +184,23 @@ def test_a_scheduled_wake_up_is_moved_forward_by_an_earlier_timer(deployment):
     (run,) = deployment.runs()
     fired = [nanos(e.event_time) for e in run.events if e.event_type == T.EVENT_TYPE_TIMER_FIRED]
     assert all(first < second for first, second in pairwise(fired))
+
+
+def test_a_near_timer_is_in_time_while_the_stream_still_gathers():
+    deployment = Deployment(fast_path=True)
+    try:
+        start_timers(deployment, 200 * MILLISECOND, 2 * SECOND)
+        for _ in range(20):
+            deployment.fire()
+            following = deployment.aws.next_at()
+            if following is None:
+                break
+            deployment.clock.set(following)
+        late = lateness(deployment)
+        assert len(late) == 2
+        assert all(0 <= each <= LATE_MAX for each in late)
+        deployment.arm()
+        pass_time(deployment)
+        assert len(lateness(deployment)) == 2
+    finally:
+        deployment.close()
