@@ -1,8 +1,6 @@
 """What workflows cost: transactions, units and calls, counted as AWS bills them."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 from google.protobuf.duration_pb2 import Duration
@@ -11,7 +9,7 @@ from temporalio.api.command.v1 import (
     CompleteWorkflowExecutionCommandAttributes,
     ScheduleActivityTaskCommandAttributes,
 )
-from temporalio.api.common.v1 import ActivityType, Payload, Payloads, WorkflowType
+from temporalio.api.common.v1 import ActivityType, WorkflowType
 from temporalio.api.enums.v1 import CommandType
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import (
@@ -23,103 +21,28 @@ from temporalio.api.workflowservice.v1 import (
     StartWorkflowExecutionRequest,
 )
 
-from durable_core.adapters.decorators.counting import Counted, Counting
-from durable_core.adapters.sqlite import open_store
-from durable_core.adapters.system import SystemIds
-from durable_core.config import Settings
-from durable_core.model import limits
-from durable_core.model.ids import QueueKey
-from durable_core.model.times import SECOND
-from durable_core.services.calls import Call
+from durable_core.adapters.decorators.counting import Counted
 from durable_core.services.context import Context
 from durable_core.services.frontend.register_namespace import register_namespace
-from durable_core.services.history_reader import HistoryReader
-from durable_core.services.namespaces import Namespaces
-from durable_core.services.rpcs import WORKFLOW_SERVICE
-from durable_core.services.unit_of_work import UnitOfWork, UnitSettings
 
+from .counted import Deployment, calling, payloads
 from .local import Account
-from .stores import Tables, opened
+from .stores import opened
 
 pytestmark = pytest.mark.aws
 
 QUEUE = TaskQueue(name="orders")
 WORKER = "4711@worker.example"
-SHARDS = 4_096
 TRANSACTIONS_MAX = 7
 WRITE_UNITS_MAX = 45
 WRITE_UNITS_OF_VISIBILITY = 8
 """Kept for writing visibility twice, which is not a part of the transitions."""
 
 
-class Silent:
-    def publish(self, topic: object) -> None:
-        pass
-
-
-@dataclass
-class Deployment:
-    """Processes with the engine on one deployment's tables. The queues are not what is counted, and in memory."""
-
-    tables: Tables
-    counting: Counting = field(default_factory=Counting)
-
-    def __post_init__(self) -> None:
-        self._queues = open_store(None, self.tables.clock).task_queues
-
-    def process(self, name: str) -> Context:
-        store, clock, ids = self.tables.process(), self.tables.clock, SystemIds()
-        self.counting.attach(store.database.connection.client)
-        namespaces, reader = Namespaces(store.catalog, clock), HistoryReader(store.histories)
-
-        def is_polled(queue: QueueKey, now: int) -> bool:
-            return now - store.pollers.last_seen(queue) <= limits.sticky_poller_silence_max
-
-        runs = UnitOfWork(
-            store.executions,
-            reader,
-            clock,
-            ids,
-            Silent(),
-            namespaces.retention,
-            is_polled,
-            lambda seconds: None,
-            UnitSettings(SHARDS, name, 100, lease=SECOND, expires=True),
-            self._queues.send,
-        )
-        return Context(
-            settings=Settings(shards=SHARDS),
-            runs=runs,
-            reader=reader,
-            namespaces=namespaces,
-            catalog=store.catalog,
-            task_queues=self._queues,
-            pollers=store.pollers,
-            queries=store.queries,
-            notifications=Silent(),
-            clock=clock,
-            ids=ids,
-        )
-
-
 @pytest.fixture
 def deployment(account: Account, monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployment]:
     with opened(account, monkeypatch) as tables:
         yield Deployment(tables)
-
-
-def payloads(text: str) -> Payloads:
-    return Payloads(payloads=[Payload(metadata={"encoding": b"json/plain"}, data=f'"{text}"'.encode())])
-
-
-def calling(context: Context) -> Callable[[str, Any], Any]:
-    def call(method: str, request: Any) -> Any:
-        context.runs.distrust()
-        rpc = WORKFLOW_SERVICE[method]
-        more = (Call(deadline=1 << 62, last=True),) if rpc.waits else ()
-        return rpc.function(context, request, *more)
-
-    return call
 
 
 def hello(frontend: Context, matching: Context, workflow_id: str) -> None:
