@@ -99,7 +99,7 @@ class MiniStack:
         environment.pop("PYTHONPATH", None)
         with self._log.open("wb") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", "ministack"],
+                [sys.executable, str(Path(__file__).with_name("gathering.py"))],
                 cwd=scratch,
                 env=environment,
                 stdin=subprocess.DEVNULL,

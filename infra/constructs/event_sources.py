@@ -31,7 +31,11 @@ QUEUE_BATCH = 10
 def connect(functions: Functions, runs: dynamodb.ITable, queues: Queues, *, fast_path: bool) -> None:
     """Give each background function what it works on. With the fast path nobody waits for the stream."""
     window = STREAM_WINDOW if fast_path else Duration.seconds(0)
-    _stream(functions.of[Work.RELAY], runs, queues, window, {schema.TASKS: "B", schema.CHORES: "N"})
+    relayed = {schema.TASKS: "B", schema.CHORES: "N"}
+    if fast_path:
+        # Tasks that were claimed before their batch is read need not be sent a second time.
+        relayed[schema.CLAIMED] = "B"
+    _stream(functions.of[Work.RELAY], runs, queues, window, relayed)
     _stream(functions.of[Work.ARM], runs, queues, window, {schema.WAKE_UP: "B"})
     for work, queue in ((Work.HISTORY, queues.service), (Work.FIRE, queues.timer)):
         functions.of[work].add_event_source(

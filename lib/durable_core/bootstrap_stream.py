@@ -25,6 +25,7 @@ def relay(settings: AwsSettings) -> Relay:
 
     return Relay(
         documents.emitted,
+        documents.claimed,
         chores,
         SqsTaskQueues(clients, Addresses.of(settings)),
         DeadLetters(clients, settings.stream_dead_letter_queue_url),

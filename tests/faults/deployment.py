@@ -26,7 +26,7 @@ from durable_core.adapters.sqlite import open_store
 from durable_core.bootstrap_aws import Deployed, Outside, assemble
 from durable_core.config import AwsSettings
 from durable_core.model.ids import RunKey, WorkflowKey
-from durable_core.model.tasks import Task
+from durable_core.model.tasks import Task, TaskBody
 from durable_core.model.times import SECOND
 from durable_core.ports.executions import CurrentRun, StoredRun, Transaction, View
 from durable_core.ports.wake_ups import WakeUp
@@ -45,6 +45,7 @@ VISIBILITY_OF_SOURCES = 60
 _encode = msgspec.msgpack.encode
 _tasks = msgspec.msgpack.Decoder(list[Task]).decode
 _wake_up = msgspec.msgpack.Decoder(WakeUp).decode
+_claimed = msgspec.msgpack.Decoder(TaskBody).decode
 
 
 def emitted(attributes: Mapping[str, Any]) -> tuple[list[Task], WakeUp | None]:
@@ -58,6 +59,11 @@ def emitted(attributes: Mapping[str, Any]) -> tuple[list[Task], WakeUp | None]:
 def is_disarmed(attributes: Mapping[str, Any]) -> bool:
     wake_up = attributes.get("wake_up")
     return wake_up is not None and _wake_up(_bytes(wake_up)).due == 0
+
+
+def claimed(attributes: Mapping[str, Any]) -> TaskBody | None:
+    body = attributes.get("claimed")
+    return _claimed(_bytes(body)) if body else None
 
 
 def _bytes(attribute: Mapping[str, str]) -> bytes:
@@ -81,6 +87,7 @@ class Outbox:
                 repr(write.key),
                 _encode(list(write.tasks)) if write.tasks else b"",
                 _encode(WakeUp(write.key, write.wake_up_at or 0)) if armed else b"",
+                _encode(write.claimed) if write.claimed is not None else b"",
             )
             if record["dynamodb"]["NewImage"]:
                 self._aws.stream.append(record)
@@ -173,7 +180,7 @@ class Deployment:
         return Process(
             assemble(self.settings, store, outside),
             connection,
-            Relay(emitted, lambda attributes: None, queues, dead_letters),
+            Relay(emitted, claimed, lambda attributes: None, queues, dead_letters),
             Arming(emitted, is_disarmed, wake_ups, dead_letters),
         )
 

@@ -257,8 +257,8 @@ def _told(message: Message) -> Answer:
     return {"Body": message.body, "ReceiptHandle": message.receipt, "Attributes": attributes}
 
 
-def image(document: str, tasks: bytes, wake_up: bytes) -> dict[str, Any]:
+def image(document: str, tasks: bytes, wake_up: bytes, claimed: bytes) -> dict[str, Any]:
     """A stream record as Lambda gets it, of a document with these attributes."""
-    said = {"tasks": tasks, "wake_up": wake_up}
+    said = {"tasks": tasks, "wake_up": wake_up, "claimed": claimed}
     attributes = {name: {"B": base64.b64encode(value).decode()} for name, value in said.items() if value}
     return {"eventName": "MODIFY", "dynamodb": {"Keys": {"pk": {"S": document}}, "NewImage": attributes}}

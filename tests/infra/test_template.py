@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from durable_core.schema.tables import CHORES, TABLES, TASKS, WAKE_UP
+from durable_core.schema.tables import CHORES, CLAIMED, TABLES, TASKS, WAKE_UP
 from infra.constructs.edge import POLLS, SERVICE
 from tests.infra.synthesis import VARIANTS
 from tests.infra.templates import Template, Templates, flat, listed
@@ -137,10 +137,12 @@ def test_the_stream_gathers_batches_only_where_the_fast_path_does_not_need_it(te
         assert {sources[name]["MaximumBatchingWindowInSeconds"] for name in ("relay", "arm")} == {seconds}
 
 
-def test_relay_and_arm_are_called_only_for_what_concerns_them(usual):
-    wanted = {"relay": {(TASKS, "B"), (CHORES, "N")}, "arm": {(WAKE_UP, "B")}}
+@pytest.mark.parametrize("variant, claims", [("usual", {(CLAIMED, "B")}), ("changed", set())])
+def test_relay_and_arm_are_called_only_for_what_concerns_them(templates, variant, claims):
+    wanted = {"relay": {(TASKS, "B"), (CHORES, "N")} | claims, "arm": {(WAKE_UP, "B")}}
+    sources = templates[variant].sources()
     for name, attributes in wanted.items():
-        filters = [json.loads(each["Pattern"]) for each in usual.sources()[name]["FilterCriteria"]["Filters"]]
+        filters = [json.loads(each["Pattern"]) for each in sources[name]["FilterCriteria"]["Filters"]]
         found = set()
         for pattern in filters:
             [(attribute, [(letter, rule)])] = [

@@ -43,10 +43,12 @@ class Transition:
     """What a decision does to a run. `batches` are the new events as they will be stored, one node each.
 
     `first_event` reads the run's WorkflowExecutionStarted, which only retry and cron look at again.
+    `claimed` is the task that a poller starts by it, if it is one's claim.
     """
 
     __slots__ = (
         "batches",
+        "claimed",
         "first_event",
         "ids",
         "is_dirty",
@@ -71,6 +73,7 @@ class Transition:
     def _clear(self) -> None:
         self.batches: list[list[HistoryEvent]] = [[]]
         self.tasks: list[tuple[str, QueueKind, TaskBody]] = []
+        self.claimed: TaskBody | None = None
         self.successor: Transition | None = None
         self.is_dirty = False
         self.wants_workflow_task = False

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from durable_core.model.ids import RunKey, WorkflowKey
-from durable_core.model.tasks import Task
+from durable_core.model.tasks import Task, TaskBody
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,7 @@ class RunWrite:
     removes an entry. `wake_up_at` is a new armed wake-up in ns since the epoch; None leaves the armed one; 0 disarms.
     `ancestors` are the branches of other runs that a new run's history goes on from: their nodes stay as long as it.
     `retain_until` (ns): the run is closed and may be removed then, for a backend that lets data expire; 0: open.
+    `claimed` is the earlier task that a poller starts by this very write: nobody needs to be told of it any more.
     """
 
     key: RunKey
@@ -66,6 +67,7 @@ class RunWrite:
     wake_up_at: int | None = None
     ancestors: Sequence[str] = ()
     retain_until: int = 0
+    claimed: TaskBody | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,8 @@ TASKS = "tasks"
 """On what a transition wrote to the runs table: the tasks it emitted (binary); absent when it emitted none."""
 WAKE_UP = "wake_up"
 """The same for a wake-up that it armed (binary); absent when the armed one stays."""
+CLAIMED = "claimed"
+"""The same for the task that a poller started by it (binary); absent on what is no claim."""
 CHORES = "chores"
 """Set (a number) on a run document that leaves work behind for whoever reads the stream; absent otherwise."""
 

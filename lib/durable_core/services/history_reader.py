@@ -11,6 +11,7 @@ from durable_core.model.state import Core
 from durable_core.ports.histories import BranchRange, Histories
 
 NODES_AT_ONCE = 32
+"""How many nodes are read before their size is known; from then on as many as are likely to fit on the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,32 +85,56 @@ class HistoryReader:
         self, core: Core, first: int, end: int, nodes_max: int
     ) -> Iterator[tuple[list[HistoryEvent], int]]:
         """The events of each node in the range with the node's bytes, read a few nodes at a time."""
-        at_once = min(nodes_max, NODES_AT_ONCE)
+        pace = _Pace(nodes_max)
         for span in spans(core, first, end):
             position = span.first_event_id
             while position < span.end_event_id:
                 rest = BranchRange(span.branch_id, position, span.end_event_id)
+                at_once = pace.nodes_next()
                 nodes = self._histories.read(rest, nodes_max=at_once)
                 for _, blob in nodes:
                     inside = _inside(blob, rest)
                     position = inside[-1].event_id + 1
+                    pace.saw(len(blob))
                     yield inside, len(blob)
                 if len(nodes) < at_once:
                     break
 
     def _backward(self, core: Core, last: int, nodes_max: int) -> Iterator[tuple[list[HistoryEvent], int]]:
-        at_once = min(nodes_max, NODES_AT_ONCE)
+        pace = _Pace(nodes_max)
         for span in reversed(list(spans(core, 1, last + 1))):
             end = span.end_event_id
             while span.first_event_id < end:
                 rest = BranchRange(span.branch_id, span.first_event_id, end)
+                at_once = pace.nodes_next()
                 nodes = self._histories.read(rest, nodes_max=at_once, reverse=True)
                 for _, blob in nodes:
                     inside = _inside(blob, rest)
                     end = inside[0].event_id
+                    pace.saw(len(blob))
                     yield inside[::-1], len(blob)
                 if len(nodes) < at_once:
                     break
+
+
+class _Pace:
+    """How many nodes to read next: few calls for small nodes, little memory for large ones."""
+
+    def __init__(self, nodes_max: int) -> None:
+        self._nodes_max = nodes_max
+        self._nodes = 0
+        self._bytes = 0
+
+    def saw(self, node_bytes: int) -> None:
+        self._nodes += 1
+        self._bytes += node_bytes
+
+    def nodes_next(self) -> int:
+        missing = max(1, self._nodes_max - self._nodes)
+        if not self._nodes:
+            return min(missing, NODES_AT_ONCE)
+        room = max(0, limits.history_page_bytes_max - self._bytes)
+        return max(1, min(missing, room * self._nodes // max(1, self._bytes)))
 
 
 def _inside(blob: bytes, span: BranchRange) -> list[HistoryEvent]:

@@ -51,6 +51,7 @@ class Writes:
             wake_up_at,
             () if state.version else tuple(span.branch_id for span in core.ancestors),
             core.closed_at + retention if core.closed_at else 0,
+            t.claimed,
         )
 
     def _tasks(self, t: Transition, shard: Shard) -> list[Task]:

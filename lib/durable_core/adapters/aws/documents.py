@@ -211,6 +211,7 @@ DISARMED = b"\0"
 
 _decode_tasks = msgspec.msgpack.Decoder(_Tasks)
 _decode_wake_up = msgspec.msgpack.Decoder(_WakeUp)
+_decode_claimed = msgspec.msgpack.Decoder(TaskBody)
 
 
 def encode_tasks(key: RunKey, tasks: Sequence[Task]) -> bytes:
@@ -220,6 +221,10 @@ def encode_tasks(key: RunKey, tasks: Sequence[Task]) -> bytes:
 
 def encode_wake_up(key: RunKey, due: int) -> bytes:
     return packed(_WakeUp(*key, due)) if due else DISARMED
+
+
+def encode_claimed(body: TaskBody) -> bytes:
+    return packed(body)
 
 
 def emitted(new_image: Mapping[str, Any]) -> tuple[list[Task], WakeUp | None]:
@@ -243,6 +248,15 @@ def emitted(new_image: Mapping[str, Any]) -> tuple[list[Task], WakeUp | None]:
 def is_disarmed(new_image: Mapping[str, Any]) -> bool:
     """Whether the run waits for no wake-up any more, by this very transition."""
     return binary(new_image, tables.WAKE_UP) == DISARMED
+
+
+def claimed(new_image: Mapping[str, Any]) -> TaskBody | None:
+    """The run's task that a poller started by this very transition. Raises as `emitted` does."""
+    data = binary(new_image, tables.CLAIMED)
+    if data is None:
+        return None
+    body: TaskBody = unpacked(data, _decode_claimed)
+    return body
 
 
 def has_chores(new_image: Mapping[str, Any]) -> bool:

@@ -100,7 +100,8 @@ class Chores:
 
     def _change(self, item: RunItem, actions: Sequence[Action], condition: Condition) -> None:
         """Change a document, which then is in the stream once more and must not emit again what it emitted."""
-        emitted = [RunItem.tasks.remove(), RunItem.wake_up.remove(), RunItem.chores.remove()]
+        told = (RunItem.tasks, RunItem.wake_up, RunItem.claimed, RunItem.chores)
+        emitted = [attribute.remove() for attribute in told]
         self._database.change(RunItem, item.pk, item.sk, [*actions, *emitted], condition)
 
     def _is_shared(self, branch: str) -> bool:

@@ -15,8 +15,6 @@ from durable_core.adapters.aws.dynamo_documents import Documents
 from durable_core.adapters.aws.dynamo_items import PartItem, RunItem
 from durable_core.ports.histories import BranchRange
 
-NODES_A_PAGE = 100
-
 
 class DynamoHistories:
     def __init__(self, database: Database, documents: Documents) -> None:
@@ -53,16 +51,19 @@ class DynamoHistories:
 
     def _read_nodes(self, span: BranchRange, end: int, nodes: "_Nodes", *, reverse: bool) -> None:
         """Add the nodes that are items and begin before `end`, until there are enough."""
-        if end <= 1:
+        if end <= 1 or nodes.are_enough():
             return
+        page = nodes.missing()
         if reverse:
-            for item in self._items(span.branch_id, keys.NODE, keys.first_node(end), forward=False):
+            for item in self._items(
+                span.branch_id, keys.NODE, keys.first_node(end), forward=False, page=page
+            ):
                 nodes.add(self._content(item))
                 if nodes.are_enough() or _first_event_id(item) <= span.first_event_id:
                     return
             return
         first = self._start(span) if span.first_event_id > 1 else keys.NODE
-        for item in self._items(span.branch_id, first, keys.first_node(end), forward=True):
+        for item in self._items(span.branch_id, first, keys.first_node(end), forward=True, page=page):
             nodes.add(self._content(item))
             if nodes.are_enough():
                 return
@@ -75,9 +76,7 @@ class DynamoHistories:
             return keys.first_node(_first_event_id(item))
         return keys.first_node(span.first_event_id)
 
-    def _items(
-        self, branch_id: str, first: str, end: str, *, forward: bool, page: int = NODES_A_PAGE
-    ) -> Iterator[PartItem]:
+    def _items(self, branch_id: str, first: str, end: str, *, forward: bool, page: int) -> Iterator[PartItem]:
         """Items with keys from `first` to `end` (excluded: our keys go on after what `first_node` gives)."""
         between = PartItem.sk.between(first, end)
         yield from self._database.query(PartItem, branch_id, between, forward=forward, page=page)
@@ -109,6 +108,10 @@ class _Nodes:
             known = self._found.get(node.first_event_id)
             if known is None or known.transaction_id < node.transaction_id:
                 self._found[node.first_event_id] = node
+
+    def missing(self) -> int:
+        """How many more nodes make them enough, if none is found twice."""
+        return self._nodes_max + 1 - len(self._found)
 
     def are_enough(self) -> bool:
         """One more than asked for, so that no later item can hold another version of one that is given."""

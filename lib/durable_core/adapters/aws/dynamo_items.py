@@ -40,6 +40,7 @@ class RunItem(Item):
     body = BinaryAttribute(null=True, legacy_encoding=False, attr_name=BODY)
     tasks = BinaryAttribute(null=True, legacy_encoding=False, attr_name=tables.TASKS)
     wake_up = BinaryAttribute(null=True, legacy_encoding=False, attr_name=tables.WAKE_UP)
+    claimed = BinaryAttribute(null=True, legacy_encoding=False, attr_name=tables.CLAIMED)
     chores = NumberAttribute(null=True, attr_name=tables.CHORES)
     kept_until = NumberAttribute(null=True, attr_name="kept_until")
 

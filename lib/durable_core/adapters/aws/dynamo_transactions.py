@@ -25,6 +25,7 @@ from durable_core.adapters.aws.documents import (
     Document,
     PageRef,
     encode_body,
+    encode_claimed,
     encode_core,
     encode_entries,
     encode_nodes,
@@ -214,6 +215,7 @@ class Preparation:
             body=encode_body(document.body),
             tasks=run.tasks,
             wake_up=run.wake_up,
+            claimed=None if write.claimed is None else encode_claimed(write.claimed),
             chores=_chores(write, document) or None,
             expires_at=_seconds(write.retain_until),
         )

@@ -16,7 +16,7 @@ from typing import Any
 from durable_core.adapters.aws.clients import Clients, unavailable
 from durable_core.adapters.aws.sqs_queues import Rejected, SqsTaskQueues
 from durable_core.adapters.aws.wake_ups import SqsWakeUps
-from durable_core.model.tasks import Task
+from durable_core.model.tasks import Task, TaskBody
 from durable_core.ports.wake_ups import WakeUp
 
 Record = Mapping[str, Any]
@@ -24,6 +24,8 @@ Image = Mapping[str, Any]
 """A record's new image in DynamoDB's JSON, binary values in base64."""
 Emitted = Callable[[Image], tuple[list[Task], WakeUp | None]]
 """What a document emitted. Raises `ValueError` for a document that nobody will ever be able to read."""
+Claimed = Callable[[Image], TaskBody | None]
+"""The task that was claimed by writing a document. Raises as `Emitted` does."""
 
 log = logging.getLogger("perdure")
 
@@ -52,16 +54,21 @@ class DeadLetters:
 
 
 class Relay:
-    """Sends tasks on. `chores` does what else a record leaves to whoever reads it; it may raise to be asked again."""
+    """Sends tasks on, but for those that another record of the batch says have been claimed.
+
+    `chores` does what else a record leaves to whoever reads it; it may raise to be asked again.
+    """
 
     def __init__(
         self,
         emitted: Emitted,
+        claimed: Claimed,
         chores: Callable[[Image], None],
         queues: SqsTaskQueues,
         dead_letters: DeadLetters,
     ) -> None:
         self._emitted = emitted
+        self._claimed = claimed
         self._chores = chores
         self._queues = queues
         self._dead_letters = dead_letters
@@ -69,14 +76,18 @@ class Relay:
     def relay(self, records: Iterable[Record]) -> Done:
         """Raises `Unavailable` and what else may pass; then the batch is to come again."""
         images = list(_images(records))
-        tasks: list[Task] = []
+        emitted: list[tuple[str, Task]] = []
+        claimed: set[tuple[str, TaskBody | None]] = set()
         set_aside = 0
         for record, image in images:
+            document = repr(record["dynamodb"]["Keys"])
             try:
-                tasks.extend(self._emitted(image)[0])
+                emitted.extend((document, task) for task in self._emitted(image)[0])
+                claimed.add((document, self._claimed(image)))
             except ValueError as damage:
                 self._dead_letters.put(record, f"a record's tasks cannot be read: {damage}")
                 set_aside += 1
+        tasks = [task for document, task in emitted if (document, task.body) not in claimed]
         try:
             self._queues.send(tasks)
         except Rejected as refusal:

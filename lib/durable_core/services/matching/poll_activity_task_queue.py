@@ -36,6 +36,7 @@ def _claim(
         info = t.state.activities.get(body.scheduled_event_id)
         if not t.state.is_open or info is None or info.started_at or info.stamp != body.stamp:
             return None
+        t.claimed = body
         return t.state, activities.start(t, info, claim)
 
     claimed = context.runs.update_if_there(task.run, decide)

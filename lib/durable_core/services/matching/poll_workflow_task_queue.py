@@ -49,6 +49,7 @@ def _claim(
             # The sticky worker fell silent and the task went to the normal queue: its history is sent in full.
             clear_sticky(core)
         with_queries = core.queries_wait
+        t.claimed = body
         started = workflow_tasks.start(t, claim)
         updates.send(t)
         return t.state, started, with_queries

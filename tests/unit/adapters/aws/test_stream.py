@@ -24,10 +24,12 @@ def task(number, queue="orders"):
     return Task(number, "ns", "wf", "run", queue, int(QueueKind.WORKFLOW), WorkflowTask(2, number))
 
 
-def record(tasks=(), wake_up=None, damaged=False, newer=False, chores=False, disarms=None):
+def record(
+    tasks=(), wake_up=None, damaged=False, newer=False, chores=False, disarms=None, claimed=None, keys=None
+):
     image = {"tasks": tasks, "wake_up": wake_up, "damaged": damaged, "newer": newer, "chores": chores}
-    image["disarmed"] = disarms is not None
-    return {"dynamodb": {"NewImage": image, "Keys": disarms or (wake_up and wake_up.run)}}
+    image |= {"disarmed": disarms is not None, "claimed": claimed}
+    return {"dynamodb": {"NewImage": image, "Keys": keys or disarms or (wake_up and wake_up.run)}}
 
 
 class NewerFormat(Exception):
@@ -42,6 +44,10 @@ def emitted(image):
     return list(image["tasks"]), image["wake_up"]
 
 
+def claimed(image):
+    return image["claimed"]
+
+
 class Parts:
     def __init__(self):
         self.clients = FakeClients()
@@ -52,7 +58,7 @@ class Parts:
         wake_ups = SqsWakeUps(
             self.clients, ManualClock(NOW), TimerAddresses("timers", "arn", "group", "role", "dl")
         )
-        self.relay = Relay(emitted, self._do_chores, queues, dead_letters).relay
+        self.relay = Relay(emitted, claimed, self._do_chores, queues, dead_letters).relay
         self.arm = Arming(emitted, lambda image: image["disarmed"], wake_ups, dead_letters).arm
 
     def _do_chores(self, image):
@@ -152,6 +158,7 @@ def test_chores_are_done_after_the_tasks_and_ask_for_the_batch_again_when_they_f
 
     relay = Relay(
         emitted,
+        claimed,
         throttled,
         SqsTaskQueues(parts.clients, Addresses("p", "https://sqs/1/service.fifo")),
         DeadLetters(parts.clients, "dead-letters"),
@@ -159,6 +166,18 @@ def test_chores_are_done_after_the_tasks_and_ask_for_the_batch_again_when_they_f
     with pytest.raises(Throttled):
         relay.relay([record([task(2)], chores=True)])
     assert parts.sent()[-1] == task(2)
+
+
+def test_what_was_claimed_within_the_batch_is_not_sent():
+    parts = Parts()
+    batch = [
+        record([task(1), task(2)], keys="one"),
+        record([task(3)], keys="other"),
+        record([task(4)], claimed=task(1).body, keys="one"),
+        record(claimed=task(3).body, keys="third"),
+    ]
+    assert parts.relay(batch) == Done(3, 0)
+    assert parts.sent() == [task(2), task(3), task(4)]
 
 
 def test_of_a_runs_wake_ups_in_a_batch_the_last_one_is_armed():
