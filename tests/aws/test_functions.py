@@ -269,7 +269,8 @@ def test_a_damaged_record_is_set_aside_and_the_others_are_relayed(slow_deploymen
     deployment = slow_deployment
     start(deployment)
     (good,) = [record for record in deployment.records() if "tasks" in record["dynamodb"]["NewImage"]]
-    damaged = {"eventName": "MODIFY", "dynamodb": {"NewImage": {"tasks": {"B": "AAAA"}}}}
+    image = {"tasks": {"B": "AAAA"}}
+    damaged = {"eventName": "MODIFY", "dynamodb": {"Keys": {"pk": {"S": "damaged"}}, "NewImage": image}}
     deployment.relay([damaged, good])
     assert workflow_task(deployment).task_token
     letter = deployment.sqs.receive_message(QueueUrl=deployment.dead_letters_url)["Messages"][0]
